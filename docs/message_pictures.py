@@ -22,8 +22,8 @@ import orjson
 from monitoring.notifications.acknowledge_links import ANSWERABLE
 from monitoring.notifications.channels import CHANNELS, microsoft_teams
 from monitoring.notifications.channels.mail_message import Mail, write_mail
-from monitoring.notifications.channels.services import Service
-from monitoring.notifications.channels.wording import word
+from monitoring.notifications.channels.provider_channel import ProviderChannel
+from monitoring.notifications.channels.rendering import render_message
 from monitoring.settings.mail_server import read_sender
 from notifications.every_message import BASE_URL, EVERY_MESSAGE
 
@@ -87,11 +87,11 @@ def take_messages(browser: Browser, folder: Path) -> None:
     subprocess.run([CARDS / "install"], env=environment, check=True)  # noqa: S603 - of our own choice
     page = browser.new_page()
     for name, event in EVERY_MESSAGE.items():
-        _show(page, _word(event))
+        _show(page, _render(event))
         page.locator("body").screenshot(path=folder / f"message-{name}.png")
-    opened = _word(EVERY_MESSAGE["opened"])
+    opened = _render(EVERY_MESSAGE["opened"])
     for channel_type, channel in CHANNELS.items():
-        if isinstance(channel, Service) and channel_type != "microsoft_teams":
+        if isinstance(channel, ProviderChannel) and channel_type != "microsoft_teams":
             page.set_content(_PAGE + _list_fields(channel, opened))
             page.locator("body").screenshot(path=folder / f"message-to-{channel_type.replace('_', '-')}.png")
     page.close()
@@ -105,8 +105,8 @@ def _show(page: Page, message: Message) -> None:
         page.evaluate(_SHOW_CARD, card)
 
 
-def _word(event: dict[str, Json]) -> Message:
-    message = word(orjson.dumps(event).decode(), BASE_URL)
+def _render(event: dict[str, Json]) -> Message:
+    message = render_message(orjson.dumps(event).decode(), BASE_URL)
     if message.event in ANSWERABLE:
         return replace(message, acknowledge_link=f"{BASE_URL}/app/acknowledge?token=0")
     return message
@@ -134,7 +134,7 @@ def _show_email(message: Message) -> str:
     return f'<div class="message"><p class="subject">{written["Subject"]}</p>{html.get_content()}</div>'
 
 
-def _list_fields(service: Service, message: Message) -> str:
+def _list_fields(service: ProviderChannel, message: Message) -> str:
     """Show what a service is sent, field by field, as it is written."""
     body = service.write(message, FIELDS).body
     rows = "".join(f"<dt>{escape(path)}</dt><dd>{escape(text)}</dd>" for path, text in _leaves(body))

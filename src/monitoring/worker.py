@@ -31,8 +31,8 @@ from monitoring.monitors.maintenance.keeping import (
 )
 from monitoring.monitors.reminders import remind
 from monitoring.notifications.backlog import measure_notifications
-from monitoring.notifications.channels.sending import open_sender
-from monitoring.notifications.password_letters import sweep_password_links
+from monitoring.notifications.channels.sender import open_sender
+from monitoring.notifications.password_emails import sweep_password_links
 from monitoring.notifications.sweeping import (
     delete_old_deliveries,
     sweep_misdated_notifications,

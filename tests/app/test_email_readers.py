@@ -12,9 +12,9 @@ import pytest
 from app.visitor import Stranger, Visitor, read_forms, read_text
 from monitoring.app.sentences import DECLINED
 from monitoring.auth.links import sign_link
+from monitoring.notifications.email_consent import UNSUBSCRIBED, confirm
 from monitoring.notifications.email_links import write_confirmation_link, write_unsubscribe_link
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
-from monitoring.notifications.readers import UNSUBSCRIBED, confirm
 
 if TYPE_CHECKING:
     from collections.abc import Callable

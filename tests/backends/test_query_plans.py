@@ -66,7 +66,7 @@ from monitoring.monitors.queries import MonitorFilter, MonitorOrder
 from monitoring.monitors.service import set_paused
 from monitoring.notifications import service as channels
 from monitoring.notifications.backlog import measure_notifications
-from monitoring.notifications.deliveries import list_deliveries, list_told
+from monitoring.notifications.deliveries import list_deliveries, list_deliveries_about
 from monitoring.notifications.muting import list_mutes
 from monitoring.notifications.sweeping import (
     delete_old_deliveries,
@@ -210,7 +210,7 @@ async def claim_and_give_back() -> None:
 async def tell_what_happened() -> None:
     await list_history(ARTICLE, 50)
     await list_entries_about(CROWDED_TEAM, ARTICLE, 50)
-    await list_told(CROWDED_TEAM, ARTICLE, newest_first=True)
+    await list_deliveries_about(CROWDED_TEAM, ARTICLE, newest_first=True)
 
 
 async def translate_due_article() -> None:

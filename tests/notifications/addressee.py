@@ -13,7 +13,7 @@ from uuid import uuid4
 from monitoring.auth.service import create_team
 from monitoring.backends.current import current_backends
 from monitoring.notifications.announcing import announce
-from monitoring.notifications.channels.sending import open_sender
+from monitoring.notifications.channels.sender import open_sender
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import Announcement
 from monitoring.notifications.service import create_channel
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
-    from monitoring.notifications.channels.sending import Sender
+    from monitoring.notifications.channels.sender import Sender
 
 HAPPENED_AT = datetime(2026, 11, 20, 9, 40, 0, 183000, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import pytest
 
 from cast import Player, form_team
 from monitoring.notifications.announcing import announce
+from monitoring.notifications.email_consent import UNSUBSCRIBED, confirm, unsubscribe
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
-from monitoring.notifications.readers import UNSUBSCRIBED, confirm, unsubscribe
 from monitors.conversations import is_problem
 from notifications.addressee import opening
 from notifications.conversations import CHANNELS, list_deliveries, list_ids, path_of, read

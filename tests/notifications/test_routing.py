@@ -12,16 +12,16 @@ from monitoring.auth.models import Team
 from monitoring.auth.service import create_team
 from monitoring.backends.current import current_backends
 from monitoring.notifications.announcing import announce
+from monitoring.notifications.attempts import attempt_delivery
 from monitoring.notifications.channels import CHANNELS
-from monitoring.notifications.channels.sending import current_sender, open_sender
+from monitoring.notifications.channels.sender import current_sender, open_sender
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.deliveries import queue_test, redeliver
-from monitoring.notifications.delivering import attempt_delivery
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import PROGRAMS, Announcement
 from monitoring.notifications.rules import MAX_ATTEMPTS
+from monitoring.notifications.scheduling import make_next_due
 from monitoring.notifications.service import create_channel, update_channel
-from monitoring.notifications.turns import call_next
 from notifications.addressee import Addressee, deliver, make_due
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("backends")]
@@ -356,7 +356,7 @@ class TestQuietHours:
         await NotificationDelivery.filter(id=delivery_id).update(due_at=an_hour_ago, attempts=attempts)
         await begin_quiet_hours(chat)
         assert await claim_delivery(delivery_id) is None
-        assert await call_next(team_id) == []
+        assert await make_next_due(team_id) == []
         held = await NotificationDelivery.get(id=delivery_id)
         assert held.due_at
         assert timedelta(minutes=28) < held.due_at - datetime.now(UTC) <= timedelta(minutes=30)

@@ -26,7 +26,7 @@ from monitoring.monitors import rules
 from monitoring.monitors.configuration import default_configuration
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.reminders import remind
-from monitoring.notifications.channels.sending import open_sender
+from monitoring.notifications.channels.sender import open_sender
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
 from monitoring.notifications.service import create_channel
 from monitoring.notifications.tasks import deliver_notification

@@ -14,8 +14,8 @@ from monitoring.backends.leases import NUDGE_INTERVAL
 from monitoring.notifications import sweeping
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.models import NotificationDelivery
+from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 from monitoring.notifications.sweeping import delete_old_deliveries, sweep_notifications
-from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL
 from notifications.addressee import HAPPENED_AT, announce_to, deliver, make_due, register
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from monitoring.backends.current import current_backends
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.models import NotificationDelivery
+from monitoring.notifications.scheduling import LEASE, LONGEST_WAIT
 from monitoring.notifications.sweeping import sweep_misdated_notifications, sweep_notifications
-from monitoring.notifications.turns import LEASE, LONGEST_WAIT
 from notifications.addressee import announce_to, deliver, opening, register
 
 if TYPE_CHECKING:

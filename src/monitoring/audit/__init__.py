@@ -1,1 +1,1 @@
-"""Who did what: one entry for each thing that a person did, or a program with a key."""
+"""The audit log: one entry for each action of a user, or of a program with a key."""

@@ -1,4 +1,4 @@
-"""Who acts: a person in the app, a program with a key, or somebody at the command line."""
+"""Actors: a user of the app, a program with a key, or the command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Whom the audit log names: a person's email or a key's name, and the address a request came from."""
+    """An actor in the audit log: a user's email or a key's name, and the address a request came from."""
 
     name: str
     user_id: UUID | None = None
@@ -21,10 +21,10 @@ KEY_PREFIX = "API key "
 
 
 def key_holder(name: str, client_id: str, address: str | None = None) -> Actor:
-    """Name a program by its API key. No email begins so."""
+    """Name a program by its API key, in a form that no email has."""
     return Actor(f"{KEY_PREFIX}{name}", address=address, client_id=client_id)
 
 
 def somebody(address: str) -> Actor:
-    """Name a person who did not show who they are."""
+    """Name a person who was not authenticated."""
     return Actor("somebody", address=address)

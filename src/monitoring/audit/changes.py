@@ -1,4 +1,4 @@
-"""What an act changed: each field with its old and its new value, as text that people read. Pure."""
+"""What an action changed: each field with its old and new value, as text for people. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_CHANGES = 50
 
 
 class Change(NamedTuple):
-    """A field that was changed. The parts of a nested one are joined by dots: `routing.tags`."""
+    """A changed field. Names of nested fields are joined by dots: `routing.tags`."""
 
     field: str
     old: str
@@ -25,9 +25,9 @@ class Change(NamedTuple):
 def find_changes(
     before: Mapping[str, Any], after: Mapping[str, Any], *, renewed: Collection[str] = ()
 ) -> list[Change]:
-    """Compare two configurations as they may be shown, their secrets masked.
+    """Compare two configurations whose secrets are masked.
 
-    `renewed` names fields that were changed although their masks look the same.
+    `renewed` names fields whose secret changed although the masks look the same.
     """
     old, new = flatten(before), flatten(after)
     changed = [name for name in old | new if name in renewed or old.get(name) != new.get(name)]
@@ -43,7 +43,7 @@ def find_changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> 
 
 
 def flatten(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """Give each part of a nested field a name of its own."""
+    """Flatten nested fields to dotted names."""
     flat: dict[str, Any] = {}
     for name, value in configuration.items():
         if isinstance(value, dict):
@@ -54,7 +54,7 @@ def flatten(configuration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_value(value: Any) -> str:  # noqa: ANN401 - whatever a field may be
-    """Write a value for people, and cut it to 200 characters. Nothing is an empty text."""
+    """Render a value for people, cut to 200 characters. None and empty values are empty text."""
     text = _write(value)
     return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[: MAX_VALUE_CHARACTERS - 1]}…"
 

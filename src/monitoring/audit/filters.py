@@ -1,4 +1,4 @@
-"""Which entries of the audit log somebody looks for."""
+"""Filters of the audit log."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from monitoring.backends.fields import first_uuid7_at
 
 @dataclass(frozen=True, slots=True)
 class EntryFilter:
-    """What the entries have in common; everything left out finds all.
+    """Conditions on entries. A condition that is left out matches all.
 
-    `who` and `about` are parts of names, in any case. `kind` is what stands before the dot of an action.
-    `is_by_key` tells programs from people. Entries happened from `since` on, and before `until`.
+    `who` and `about` match parts of names, in any case. `kind` is the part of an action before the dot.
+    `is_by_key` selects programs or people. `since` is inclusive, `until` exclusive.
     """
 
     who: str = ""
@@ -27,7 +27,7 @@ class EntryFilter:
     until: datetime | None = None
 
     def apply(self, entries: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
-        """Leave only the entries that fit."""
+        """Restrict a query to the matching entries."""
         if self.since:  # ids are in the order of time, and the index is by id
             entries = entries.filter(id__gte=first_uuid7_at(self.since))
         if self.until:

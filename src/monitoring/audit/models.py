@@ -15,7 +15,7 @@ MAX_CHARACTERS = 255
 
 
 class AuditEntry(Model):
-    """One act. It names who and what it was about as they were called then, and outlives both."""
+    """One action. It stores the names of actor and subject at that time, and outlives both."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     # Any, because this room may not import teams.
@@ -31,7 +31,7 @@ class AuditEntry(Model):
     action = fields.CharField(max_length=40)
     subject = fields.CharField(max_length=MAX_CHARACTERS)
     subject_id = fields.CharField(max_length=MAX_CHARACTERS, null=True)
-    # Of each field that was changed: its name, the old value and the new one. Secrets are masked.
+    # For each changed field: its name, the old value and the new one. Secrets are masked.
     changes: JsonTextField[list[list[str]] | None] = JsonTextField(null=True)
 
     class Meta:

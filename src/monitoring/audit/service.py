@@ -29,7 +29,7 @@ async def record(  # noqa: PLR0913, PLR0917 - who did what to what
 
 
 async def record_many(team_id: UUID, actor: Actor, action: Action, subjects: Mapping[UUID, str]) -> None:
-    """Record an action on many subjects, whose names are given by their ids, in the caller's transaction."""
+    """Record an action on many subjects, given as names by id, in the caller's transaction."""
     entries = [make_entry(team_id, actor, action, name, id_) for id_, name in subjects.items()]
     await AuditEntry.bulk_create(entries, batch_size=INSERTED_AT_ONCE)
 
@@ -37,12 +37,12 @@ async def record_many(team_id: UUID, actor: Actor, action: Action, subjects: Map
 async def list_entries(
     team_id: UUID, limit: int, after_id: UUID | None, wanted: EntryFilter = EVERYTHING
 ) -> Page[AuditEntry]:
-    """Return up to `limit` entries of a team that fit, newest first, from the one after `after_id` on."""
+    """Return up to `limit` matching entries of a team, newest first, from the one after `after_id` on."""
     return await read_page(wanted.apply(AuditEntry.filter(team_id=team_id)), limit, after_id)
 
 
 async def list_entries_about(team_id: UUID, subject_id: object, limit: int) -> list[AuditEntry]:
-    """Return the newest entries of a team about one thing, newest first."""
+    """Return the newest entries of a team about one subject, newest first."""
     about = AuditEntry.filter(subject_id=str(subject_id), team_id=team_id)
     return await about.order_by("-id").limit(limit)
 
@@ -55,7 +55,7 @@ def make_entry(  # noqa: PLR0913, PLR0917 - as above
     subject_id: object,
     changes: Sequence[Change] = (),
 ) -> AuditEntry:
-    """Make the row of an action, for those who insert it in one statement with the rows of the act."""
+    """Make the row of an action, for callers that insert it in one statement with other rows."""
     return AuditEntry(
         team_id=team_id,
         happened_at=datetime.now(UTC),

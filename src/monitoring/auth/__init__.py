@@ -1,1 +1,1 @@
-"""Who calls, and what they may do: teams, API keys, tokens, the webhook secret, rate limits."""
+"""Authentication and authorisation: teams, API keys, tokens, the webhook secret, rate limits."""

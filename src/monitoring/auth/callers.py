@@ -1,4 +1,4 @@
-"""Who a request speaks for, once security has let it in."""
+"""The caller of an authenticated request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitoring.audit.actors import Actor, key_holder
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An API key that lives, the scopes of the token it sent, and the address it was sent from."""
+    """An API key that is not revoked, with the scopes of its token and the client's address."""
 
     client_id: str
     team_id: UUID
@@ -20,5 +20,5 @@ class Caller:
 
     @property
     def actor(self) -> Actor:
-        """The key, as the audit log names it."""
+        """The key as an actor of the audit log."""
         return key_holder(self.name, self.client_id, self.address)

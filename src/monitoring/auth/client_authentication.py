@@ -12,7 +12,7 @@ from monitoring.contract.problems import Problem
 
 @dataclass(frozen=True, slots=True)
 class ClientCredentials:
-    """What was sent, unverified; empty where nothing was."""
+    """Unverified credentials as they were sent, or empty text."""
 
     client_id: str
     client_secret: str

@@ -1,4 +1,4 @@
-"""What a key and its secret look like, and how they are compared."""
+"""Generates and compares the ids and secrets of keys."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def generate_client_id() -> str:
 
 
 def is_client_id(text: str) -> bool:
-    """Say whether a key can have this identifier. Nobody looks for others: databases refuse some of them."""
+    """Return whether this is a valid identifier. Only valid ones are looked up: databases refuse others."""
     return _CLIENT_ID.fullmatch(text) is not None
 
 

@@ -56,7 +56,7 @@ async def issue_token(body: dict[str, str] | None, request: Request) -> Reply:
 
 
 async def introspect_token(body: dict[str, str], request: Request) -> Reply:
-    """Say whether a token of the caller's team is active, and what it says (RFC 7662)."""
+    """Return whether a token of the caller's team is active, with its claims (RFC 7662)."""
     key = await _demand_key(await _count_client(request, body))
     claims = await find_active_token(key.team_id, body["token"])
     return Reply(represent_introspection(claims), headers=NO_STORE)
@@ -75,7 +75,7 @@ async def revoke_token(body: dict[str, str], request: Request) -> Reply:
 async def _count_client(request: Request, form: Mapping[str, str]) -> ClientCredentials:
     """Read the client's credentials and count the request."""
     credentials = read_client_credentials(request.headers.get("authorization"), form)
-    # By address only: everybody may know a client_id, and could use up a limit of its own.
+    # By address only: a client_id is public, so others could use up a limit of its own.
     await count_request(request, current_backends().settings.rate_limit_token, client_network(request))
     return credentials
 

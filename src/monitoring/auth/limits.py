@@ -1,4 +1,4 @@
-"""Rate limits: requests are counted, the answer says what is left, and too many are refused."""
+"""Rate limits: requests are counted, answers announce what is left, and excess requests are refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys:
 
 
 async def count_under(request: HTTPConnection, *limits: tuple[RateLimitPolicy, str]) -> list[Allowance]:
-    """Count a request under keys that have a policy each, and announce the tightest. Raises `Problem`.
+    """Count a request under keys with a policy each, and announce the tightest limit. Raises `Problem`.
 
     Once a key's limit refuses the request, the keys after it do not count it: no caller can use up the
     limit of another.
@@ -40,7 +40,7 @@ def demand_allowance(request: HTTPConnection, allowance: Allowance) -> None:
 
 
 async def demand_room(policy: RateLimitPolicy, key: str) -> None:
-    """Count what a request leads to, which it does not announce. Raises `Problem("rate_limited")`."""
+    """Count against a limit that is not announced. Raises `Problem("rate_limited")`."""
     _refuse_excess(await current_backends().counters.hit(policy, key))
 
 

@@ -1,4 +1,4 @@
-"""Signed links in messages: whoever has the message may do the one thing that its link is for.
+"""Signed links in messages: the reader of the message may do the one thing that its link is for.
 
 A link is a JWT (RFC 7519). Keys derived from ENCRYPTION_KEYS sign it, because the workers that write messages
 have no SIGNING_KEYS. The first key signs, and any of them verifies.
@@ -18,7 +18,7 @@ HS256 = "HS256"  # RFC 7518 §3.2
 
 
 def sign_link(purpose: str, claims: Mapping[str, str], expires_at: datetime) -> str:
-    """Write the token of a link. The same arguments make the same token, so that attempts are equal."""
+    """Return the token of a link. It is deterministic, so that each attempt sends the same."""
     import jwt  # noqa: PLC0415 - most processes never write or read a link
 
     return jwt.encode({**claims, "aud": purpose, "exp": expires_at}, _derive_keys()[0], HS256)

@@ -1,4 +1,4 @@
-"""Names of people, keys and teams: which are allowed, and what stands in for one that nobody gave."""
+"""Names of people, keys and teams: which are allowed, and their defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitoring.outbound.hosts import host_of
 # As the document's `name` fields say too.
 MAX_NAME_CHARACTERS = 100
 
-# Controls, halves of surrogate pairs and line ends would break the lines of a list of names.
+# Control characters, lone surrogates and line breaks would break the lines of a list of names.
 _BREAKING = {"Cc", "Cs", "Zl", "Zp"}
 # Characters that turn the direction of writing (UAX 9) would also turn the text beside a name.
 _TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -18,7 +18,7 @@ _VISIBLE = tuple("LNPS")  # letters, numbers, punctuation, symbols
 
 
 def is_name(text: str) -> bool:
-    """Say whether this is a name: 1 to 100 characters, at least one visible, none that disturbs its line."""
+    """Return whether this is a valid name: 1 to 100 characters, at least one visible, no line breaks."""
     return (
         len(text) <= MAX_NAME_CHARACTERS
         and any(unicodedata.category(character).startswith(_VISIBLE) for character in text)
@@ -27,7 +27,7 @@ def is_name(text: str) -> bool:
 
 
 def name_after_host(configuration: Configuration) -> str:
-    """Name something after the host of its URL, cut where that is too long for a name."""
+    """Return the host of the URL as a default name, cut to the maximum length."""
     return host_of(configuration["url"])[:MAX_NAME_CHARACTERS]
 
 

@@ -1,4 +1,4 @@
-"""How publishers prove who they are: by the operator's secret, Ghost by a signature, Outrank by a token."""
+"""Authenticates publishers: by the operator's secret, Ghost by a signature, Outrank by a token."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def is_any_secret(sent: str, secrets: Iterable[SecretStr]) -> bool:
 
 
 def has_access_token(request: Request, tokens: Sequence[SecretStr]) -> bool:
-    """Say whether the request has one of Outrank's access tokens, as `Authorization: Bearer <token>`."""
+    """Return whether the request has one of Outrank's access tokens, as `Authorization: Bearer <token>`."""
     sent = request.headers.getlist("authorization")
     matched = _BEARER.match(sent[0]) if len(sent) == 1 else None
     return matched is not None and is_any_secret(sent[0][matched.end() :], tokens)
 
 
 async def find_fault_of_signature(request: Request, secrets: Sequence[SecretStr]) -> Problem | None:
-    """Say what is wrong with `X-Ghost-Signature`; nothing, if it signs the body with one of the secrets.
+    """Return what is wrong with `X-Ghost-Signature`, or None if it signs the body with one of the secrets.
 
-    The body is read for that, unless the header is no signature or too old. Ghost signs the body and the time
-    after it since July 2024 (https://github.com/TryGhost/Ghost/pull/20500). What older versions sign names no
-    time, so whoever saw a request could send it again and again. Raises Problem if the body is too large.
+    The body is read for that, unless the header is malformed or too old. Ghost signs the body followed by the
+    time since July 2024 (https://github.com/TryGhost/Ghost/pull/20500). Older versions sign no time, which
+    would allow replays. Raises Problem if the body is too large.
     """
     matched = _SIGNATURE.fullmatch(request.headers.get("x-ghost-signature", ""))
     if not matched:

@@ -22,7 +22,7 @@ def represent_token(token: str, scopes: Sequence[str]) -> dict[str, Any]:
 
 
 def represent_introspection(claims: TokenClaims | None) -> dict[str, Any]:
-    """Write an `Introspection`. Of a token that is not active nothing is told."""
+    """Write an `Introspection`. It reveals nothing about a token that is not active."""
     if claims is None:
         return {"active": False}
     return {

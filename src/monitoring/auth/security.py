@@ -1,4 +1,4 @@
-"""What Connexion checks before it lets a request in: the bearer token, and the publisher's secret."""
+"""The security checks that Connexion runs before a request: bearer token and publisher's secret."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*)")  # RFC 6750 §2.1
 
 
 class BearerSecurity(SecurityHandler):
-    """`bearerAuth`: a living key's token, with the operation's scope, within the key's rate limit."""
+    """`bearerAuth`: a valid key's token, with the operation's scope, within the key's rate limit."""
 
     async def let_in(self, request: Request, scheme: Node) -> Caller:  # noqa: ARG002 - one scheme only
         """Return the caller. The operation's `x-required-scope` names the scope: http schemes list none."""
@@ -46,7 +46,7 @@ class WebhookSecurity(SecurityHandler):
     """
 
     async def let_in(self, request: Request, scheme: Node) -> None:  # noqa: ARG002 - all are judged
-        """Return nobody: a publisher has what its secret gives, whichever team's token came beside it."""
+        """Return no caller: a publisher acts for no team, whichever token it sends beside the secret."""
         settings = current_backends().settings
         listed = {name for alternative in operation_of(request)["security"] for name in alternative}
         signing_secrets = settings.ghost_webhook_secrets if "ghostSignature" in listed else ()
@@ -67,7 +67,7 @@ SECURITY_HANDLERS: dict[str, type[SecurityHandler]] = {"bearer": BearerSecurity,
 
 
 def _sends_credentials(request: Request) -> bool:
-    """Say whether there is more than a scheme: some generated clients send `Bearer ` without a token."""
+    """Return whether there is more than a scheme: some generated clients send `Bearer ` without a token."""
     return any(value.strip().lower() != "bearer" for value in request.headers.getlist("authorization"))
 
 
@@ -83,7 +83,7 @@ def _read_token(request: Request) -> TokenClaims:
 
 
 async def _find_caller(request: Request, claims: TokenClaims) -> Caller:
-    """Demand that the token's key still lives, and that the token was not revoked."""
+    """Return the caller, unless the token or its key was revoked."""
     try:
         key = await find_living_key(claims)
     except InvalidTokenError:
@@ -97,7 +97,7 @@ async def _find_caller(request: Request, claims: TokenClaims) -> Caller:
 async def _find_problem(
     request: Request, signing_secrets: Sequence[SecretStr], access_tokens: Sequence[SecretStr]
 ) -> Problem | None:
-    """Say what is wrong without a valid secret or access token. None if Ghost has signed the request."""
+    """Return the problem of a request without a valid secret or access token. None if Ghost has signed it."""
     if signing_secrets and "x-ghost-signature" in request.headers:
         return await find_fault_of_signature(request, signing_secrets)
     if access_tokens and _sends_credentials(request) and "x-webhook-secret" not in request.headers:
@@ -106,9 +106,9 @@ async def _find_problem(
 
 
 async def _refuse_publisher(request: Request, problem: Problem) -> Never:
-    """Count a wrong secret, and only those, so a stranger behind the publisher's proxy never locks it out.
+    """Count a wrong secret, and only those, so that others behind the publisher's proxy never lock it out.
 
-    Secrets have at least 16 characters: no rate suffices to guess them.
+    Secrets have at least 16 characters, which cannot be guessed at any rate.
     """
     policy = current_backends().settings.rate_limit_webhook_failures
     await count_request(request, policy, client_network(request))

@@ -53,7 +53,7 @@ class CreatedKey:
 
 @dataclass(frozen=True, slots=True)
 class LivingKey:
-    """What a request needs to know about its key."""
+    """A key that is not revoked, as far as requests need it."""
 
     client_id: str
     team_id: UUID
@@ -120,13 +120,13 @@ async def find_team(name: str) -> Team | None:
 
 
 async def list_keys(team_id: UUID | None = None) -> list[ApiKey]:
-    """Return a team's keys, or everybody's, revoked ones included, oldest first."""
+    """Return a team's keys, or all keys, oldest first, including revoked ones."""
     keys = ApiKey.filter(team_id=team_id) if team_id else ApiKey.all()
     return await keys.order_by("id").select_related("team")
 
 
 async def find_key(client_id: str, team_id: UUID | None) -> ApiKey | None:
-    """Return a key of the team, or anybody's, revoked or not; None if there is no such key."""
+    """Return a key of the team, or of any team, revoked or not; None if there is no such key."""
     if not is_client_id(client_id):
         return None
     keys = ApiKey.filter(team_id=team_id) if team_id else ApiKey.all()
@@ -136,7 +136,7 @@ async def find_key(client_id: str, team_id: UUID | None) -> ApiKey | None:
 async def revoke_key(
     client_id: str, *, team_id: UUID | None = None, by: Actor = COMMAND_LINE
 ) -> ApiKey | None:
-    """Revoke a key from the very next request on; None if the team has no such key. Idempotent."""
+    """Revoke a key from the next request on. Returns None if the team has no such key. Idempotent."""
     async with transaction():
         key = await find_key(client_id, team_id)
         if key is None:
@@ -148,10 +148,10 @@ async def revoke_key(
 
 
 async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
-    """Return the living key of these credentials.
+    """Return the key of these credentials, unless it was revoked.
 
-    Unknown, revoked and wrong ones cost the same work to refuse: one statement that answers with one row, and
-    one comparison.
+    Refusing unknown, revoked and wrong credentials costs the same work: one statement that returns one row,
+    and one comparison.
     """
     name = client_id if is_client_id(client_id) else ""
     if not is_same_secret(client_secret, await read_living_sha256(name, NO_KEY_SHA256)):
@@ -160,7 +160,7 @@ async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
 
 
 async def find_living_key(claims: TokenClaims) -> LivingKey | None:
-    """Return the key of a token unless it is revoked, and note that it was used. Called with every request.
+    """Return the key of a token unless it was revoked, and update its last use. Called with every request.
 
     Raises `InvalidTokenError` if the token itself was revoked.
     """

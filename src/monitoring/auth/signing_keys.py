@@ -1,6 +1,6 @@
-"""The keys that sign tokens: the first signs, all verify, and everybody can read the public halves.
+"""The keys that sign tokens: the first signs, all verify, and their public halves are published.
 
-The key alone decides the algorithm of its signatures. What a token's header says about it is never followed.
+The key alone decides the algorithm of its signatures. The algorithm in a token's header is ignored.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Algorithm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A key of the settings. `public_jwk` is the public half as a JWK (RFC 7517); a secret has none."""
+    """A key from the settings. `public_jwk` is the public half as a JWK (RFC 7517); None for a secret."""
 
     key_id: str
     algorithm: str
@@ -83,6 +83,6 @@ def _read_signing_key(text: str) -> SigningKey:
 
 
 def _thumbprint(public: Mapping[str, str]) -> str:
-    """Name a public key by what it is (RFC 7638): the same everywhere, and never given twice."""
+    """Return the thumbprint of a public key (RFC 7638), which identifies it everywhere."""
     digest = hashlib.sha256(orjson.dumps(public, option=orjson.OPT_SORT_KEYS)).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

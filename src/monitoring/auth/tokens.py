@@ -23,8 +23,8 @@ LIFETIME_SECONDS = 86_400  # 24 hours, by the published interface
 TOKEN_TYPE = "at+jwt"  # noqa: S105 - a media type (RFC 9068 §2.1)
 AUDIENCE = "monitoring-api"
 
-# The issuer of tokens that a secret signs, which nobody else verifies. Replicas of earlier versions accept no
-# other, and they still run while a new version is deployed.
+# The issuer of tokens that a secret signs, which only this service verifies. Replicas of earlier versions
+# accept no other, and they still run while a new version is deployed.
 SECRET_ISSUER = "monitoring-service"  # noqa: S105 - a name
 
 # How many tokens in use are remembered. Those that this service signs have some 900 characters.
@@ -40,7 +40,7 @@ class InvalidTokenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """What a verified token says. It ends at `expires_at_seconds` (Unix time)."""
+    """The claims of a verified token. It expires at `expires_at_seconds` (Unix time)."""
 
     token_id: str
     client_id: str
@@ -69,7 +69,7 @@ def sign_token(settings: Settings, client_id: str, scopes: Sequence[str], now_se
 def verify_token(settings: Settings, token: str) -> TokenClaims:
     """Check signature, audience and time. Raises `InvalidTokenError`.
 
-    It does not say whether the token or its key was revoked: `service.find_living_key` asks the database.
+    Revocations of the token or its key are checked by `service.find_living_key`, in the database.
     """
     if len(token) > MAX_TOKEN_CHARACTERS:
         raise InvalidTokenError
@@ -79,7 +79,7 @@ def verify_token(settings: Settings, token: str) -> TokenClaims:
     return claims
 
 
-# A signed token never changes, so one that was valid only has to be checked for its end again.
+# A signed token never changes, so only the expiry of a verified one has to be checked again.
 @lru_cache(maxsize=REMEMBERED_TOKENS)
 def _read_token(signing_keys: tuple[SecretStr, ...], token: str) -> TokenClaims:
     try:

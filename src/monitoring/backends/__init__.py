@@ -1,1 +1,1 @@
-"""Where things are kept: database, blog storage, queue and counters. Nothing outside knows which kind."""
+"""The backends: database, blog storage, queue and counters. Code outside does not know which kind is used."""

@@ -1,4 +1,4 @@
-"""Everything the service keeps things in, opened together and closed together."""
+"""Opens and closes all backends together."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def open_backends(
 ) -> AsyncIterator[Backends]:
     """Open every backend the settings name, and close them in reverse order.
 
-    Servers that are away do not stop the start: they are asked again when they are needed.
+    Servers that are away do not prevent the start: they are tried again when they are needed.
     """
     async with AsyncExitStack() as stack:
         queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks)
@@ -82,7 +82,7 @@ async def open_backends(
         backends = Backends(
             settings=settings,
             database=database,
-            # A transaction that puts holds a connection meanwhile; the other half is for all others.
+            # A transaction that puts an object holds a connection. The other half is for all others.
             blog_storage=open_storage_of(settings, max(1, settings.database_pool_max_connections // 2)),
             counters=counters,
             clock=Clock(database.read_time if is_postgres(database.context.db()) else None),

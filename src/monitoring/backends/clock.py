@@ -1,7 +1,7 @@
-"""The time that appointments are made and kept by.
+"""The clock that schedules use.
 
-All processes go by the database's clock, because they share it: otherwise a machine with a wrong clock would
-move what all others have planned. Between two readings the monotonic clock carries it, which nobody sets.
+All processes use the database's clock, because they share it: otherwise a machine with a wrong clock would
+shift the schedules of all others. Between two readings the monotonic clock carries it on.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from monitoring.backends.errors import BackendUnavailable
 
 READ_INTERVAL_SECONDS = 1.0
 
-# A clock that is corrected bit by bit moves less between two readings. Checks are 30 seconds apart at least.
+# A clock that is corrected gradually moves less between two readings. Checks are at least 30 seconds apart.
 SMALLEST_JUMP = timedelta(seconds=10)
 
-# What lies further in the future than it may, and than this, was written by a clock that was ahead.
+# A time that is further in the future than allowed, by more than this, was written by a clock that was ahead.
 TOLERANCE = timedelta(minutes=2)
 
-# So long after a jump nothing is deleted because of its age: the clock may be about to be corrected.
+# For this long after a jump nothing is deleted because of its age: the clock may still be corrected.
 SETTLING = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ def read_machine_time() -> datetime:
 
 
 class Clock:
-    """Tells the time of the database, or of this machine if the database has no clock of its own (SQLite).
+    """The time of the database, or of this machine if the database has no clock of its own (SQLite).
 
     `monotonic` returns seconds and never goes back. It may stop while the machine sleeps: that is a jump.
     """
@@ -52,12 +52,12 @@ class Clock:
         self._jumped_at: float | None = None
 
     def now(self) -> datetime:
-        """Tell the time in UTC."""
+        """Return the time in UTC."""
         return self._believed.now()
 
     @property
     def is_known(self) -> bool:
-        """Whether the time is the database's, if it has a clock."""
+        """Whether the database's clock has been read, if it has one."""
         return self._read_database_time is None or self._believed is not self._machine
 
     @property
@@ -67,7 +67,7 @@ class Clock:
         return since is None or since >= SETTLING.total_seconds()
 
     async def read(self) -> None:
-        """Look at the clocks, and log it once if one has jumped since the last time.
+        """Read the clocks, and log once if one has jumped since the last reading.
 
         While the database is away, its time is carried on.
         """
@@ -98,7 +98,7 @@ class Clock:
 
 
 class _Dial:
-    """A clock as it was read last. Times since then are the monotonic clock's."""
+    """The last reading of a clock, carried on by the monotonic clock."""
 
     def __init__(self, name: str, monotonic: Callable[[], float], moment: datetime) -> None:
         self._name = name
@@ -109,7 +109,7 @@ class _Dial:
         return self._moment + timedelta(seconds=self._monotonic() - self._read_at)
 
     def set(self, moment: datetime) -> bool:
-        """Take a reading, and log and return whether it is far from what it should be."""
+        """Store a reading. Log and return whether it is far from the expected time."""
         ahead = moment - self.now()
         self._moment, self._read_at = moment, self._monotonic()
         if abs(ahead) < SMALLEST_JUMP:

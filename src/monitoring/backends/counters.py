@@ -1,4 +1,4 @@
-"""Rate-limit windows, shared through Redis. While Redis is away every process counts for itself."""
+"""Rate-limit windows, shared through Redis. While Redis is away, each process counts on its own."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ return {count, redis.call('PTTL', KEYS[1])}
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a policy still allows after this hit. `reset_seconds` is rounded up: never too early."""
+    """What a policy still allows after this hit. `reset_seconds` is rounded up."""
 
     policy: RateLimitPolicy
     allowed: bool
@@ -45,7 +45,7 @@ class Allowance:
     reset_seconds: int
 
     def headers(self) -> dict[str, str]:
-        """Write `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers)."""
+        """Return `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers)."""
         policy = self.policy
         return {
             "RateLimit": f'"{policy.name}";r={self.remaining};t={self.reset_seconds}',
@@ -67,7 +67,7 @@ class Counters:
         self._free_connections = asyncio.Semaphore(MAX_CONNECTIONS)
 
     async def hit(self, policy: RateLimitPolicy, key: str) -> Allowance:
-        """Count one request under the key and say whether it is still within the policy."""
+        """Count one request under the key, and return what the policy still allows."""
         count, reset_seconds = await self._count(policy, key)
         return Allowance(
             policy=policy,
@@ -78,7 +78,7 @@ class Counters:
         )
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         if self._client:
             await self._client.aclose()
 
@@ -101,7 +101,7 @@ class Counters:
         return self._memory.hit(policy, key)
 
     async def _find_free_connection(self) -> bool:
-        """Wait briefly for one. That all are in use says nothing of Redis, so it begins no outage."""
+        """Wait briefly for a free connection. If all are in use, Redis is not at fault: that is no outage."""
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 return await self._free_connections.acquire()
@@ -112,7 +112,7 @@ class Counters:
 def _make_client(redis_url: str) -> Redis:
     """Make a client that waits briefly for an answer.
 
-    It asks once more if Redis has hung up, since an idle connection may have ended long ago.
+    It retries once if Redis has closed the connection, which may have been idle for long.
     """
     pool = ConnectionPool.from_url(
         redis_url,
@@ -127,7 +127,7 @@ def _make_client(redis_url: str) -> Redis:
 class _MemoryWindows:
     """Windows of one process. A policy's windows end in the order they began, so clearing needs no search.
 
-    A policy has at most `MAX_WINDOWS`. Beyond that the oldest, which would end first, is forgotten.
+    A policy has at most `MAX_WINDOWS`. Beyond that the oldest one is dropped.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:

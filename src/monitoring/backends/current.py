@@ -13,7 +13,7 @@ _current: ContextVar[Backends] = ContextVar("current_backends")
 
 
 def current_backends() -> Backends:
-    """Return the active backends. Raises `RuntimeError` when none are: somebody forgot `activate()`."""
+    """Return the active backends. Raises `RuntimeError` without a call of `activate()`."""
     try:
         return _current.get()
     except LookupError:

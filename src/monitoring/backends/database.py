@@ -91,14 +91,14 @@ class Database:
 
     @property
     def outage(self) -> Outage:
-        """What the log tells of this database."""
+        """The outage of this database."""
         client: Any = self.context.db()
         return cast("Outage", client.outage)
 
     async def try_to_write(self) -> None:
-        """Write a row, which tells nobody anything. Raises `DatabaseUnavailable`, also for another schema.
+        """Write a row without meaning. Raises `DatabaseUnavailable`, also for another schema.
 
-        A database whose disk is full, or which has become a standby, still answers whoever only reads.
+        A database whose disk is full, or which has become a standby, still answers reads.
         """
         schema = await self.read_schema()
         if schema.pending:
@@ -134,7 +134,7 @@ class Database:
         return moment
 
     def measure_pool(self) -> None:
-        """Bring the gauge of the connections up to date. SQLite has one, which is no pool."""
+        """Update the gauge of the pool's connections. SQLite has a single connection and no pool."""
         client: Any = self.context.db()
         if is_postgres(client):
             for state, count in client.count_connections().items():
@@ -161,16 +161,16 @@ async def open_database(
 
 
 def _make_private_file(path: Path, settings: Settings) -> None:
-    """Keep SQLite's file, and a folder made for it, from other users of the machine: it holds secrets.
+    """Create SQLite's file, and its folder, inaccessible to other users of the machine: it holds secrets.
 
-    A file that is there is never opened, not even to see whether that works: when a process closes a file, it
-    loses all its locks on it, those of SQLite too, and the next process to close the database deletes what
-    was not moved into it yet (https://www.sqlite.org/howtocorrupt.html, 2.2).
+    An existing file is never opened, not even as a test: when a process closes a file, it loses all its locks
+    on it, including SQLite's, and the next process to close the database deletes the write-ahead log
+    (https://www.sqlite.org/howtocorrupt.html, 2.2).
 
     SQLite gives -wal and -shm files the mode of the database. Raises `SettingsError` if it cannot be written.
     """
     name = "DATA_DIR" if path.parent == settings.data_dir else "DATABASE_URL"
-    file = path.resolve()  # as SQLite does, whose other files stand beside the one that a link leads to
+    file = path.resolve()  # like SQLite, whose other files stand beside the target of a symbolic link
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
@@ -186,16 +186,16 @@ def _make_private_file(path: Path, settings: Settings) -> None:
             each.chmod(0o600)
 
 
-# What to do after the commit of the transaction that this task is in, if it is in one.
+# The callbacks after the commit of this task's transaction, if there is one.
 _after_commit: ContextVar[list[Callable[[], None]] | None] = ContextVar("after_commit", default=None)
 
 
 @asynccontextmanager
 async def transaction() -> AsyncIterator[BaseDBAsyncClient]:
-    """Do everything inside or nothing. Inside another transaction it is a savepoint.
+    """Run the block in a transaction. Inside another transaction it is a savepoint.
 
     SQLite takes the write lock at the start and waits for it. PostgreSQL may raise `TransactionConflict`: the
-    same transaction may then be tried again. `DatabaseUnavailable` says that nothing was decided.
+    same transaction may then be retried. `DatabaseUnavailable` means that the outcome is unknown.
     """
     outer, postponed = _after_commit.get(), list[Callable[[], None]]()
     token = _after_commit.set(postponed)
@@ -212,9 +212,9 @@ async def transaction() -> AsyncIterator[BaseDBAsyncClient]:
 
 
 def after_commit(act: Callable[[], None]) -> None:
-    """Do something that cannot be undone once the caller's transaction is committed, and else never.
+    """Call a function once the caller's transaction is committed, or never if it is rolled back.
 
-    Outside a transaction it is done at once. It must not raise.
+    Outside a transaction it is called at once. It must not raise.
     """
     postponed = _after_commit.get()
     if postponed is None:
@@ -226,9 +226,9 @@ def after_commit(act: Callable[[], None]) -> None:
 async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> list[str]:
     """Bring the tables up to date and return the names of the migrations that were applied.
 
-    One transaction, one process at a time: safe at each start of each process, and beside processes that
-    work. Raises `TablesInUse` if these leave no room for half a minute, or `DatabaseUnavailable`. Then
-    nothing has changed.
+    Runs in one transaction, in one process at a time: safe at every start, and beside running processes.
+    Raises `TablesInUse` if these use the tables for half a minute without a break, or `DatabaseUnavailable`.
+    Then nothing has changed.
     """
     async with open_database(settings, model_modules) as database:
         with database.activate():
@@ -243,7 +243,7 @@ async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODUL
 async def _migrate_once(
     settings: Settings, model_modules: Sequence[str], patience_seconds: float
 ) -> list[str]:
-    # A process that serves does without these modules, and without our migrations: they are 3 MiB.
+    # A process that serves needs neither these modules nor our migrations, which are 3 MiB.
     from tortoise.migrations.executor import MigrationExecutor  # noqa: PLC0415
 
     applied = []
@@ -264,8 +264,8 @@ async def _migrate_once(
 async def _lock_tables(connection: BaseDBAsyncClient, patience_seconds: float) -> None:
     """Take all tables before the first is changed. Raises `TablesInUse` if others use one for too long.
 
-    A migration changes tables in whatever order it was written in. The locks that it would gather one by one
-    would meet those of transactions that gather theirs in another order.
+    A migration changes tables in its own order. Locks taken one by one would deadlock with transactions that
+    lock in another order.
     """
     rows = await connection.execute_query_dict(_OWN_TABLES, [list(_FIRST_TABLES)])
     tables = ", ".join(f'"{row["relname"]}"' for row in rows)
@@ -280,6 +280,6 @@ async def _lock_tables(connection: BaseDBAsyncClient, patience_seconds: float) -
 
 @cache
 def _list_migrations() -> tuple[str, ...]:
-    """Name all migrations, in their order, without loading them."""
+    """Return the names of all migrations in order, without loading them."""
     folder = import_module(MIGRATIONS_PACKAGE).__path__
     return tuple(sorted(module.name for module in pkgutil.iter_modules(folder)))

@@ -1,4 +1,4 @@
-"""Files that survive a power cut: afterwards either the old or the new content is there, whole."""
+"""Files that survive a power cut: afterwards either the complete old or the complete new content is there."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def try_to_write(folder: str) -> None:
 
 
 def remove_drafts(folder: str) -> None:
-    """Remove what killed processes have left in a folder. What is being written gets its name first."""
+    """Remove the drafts of killed processes from a folder. Drafts in use get their final name first."""
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         drafts = [entry.path for entry in entries if entry.name.startswith(DRAFT)]
         for draft in drafts:
@@ -61,9 +61,9 @@ def remove_drafts(folder: str) -> None:
 
 
 def _name_draft(name: str) -> str:
-    """Name the draft of a target. The next attempt overwrites what a killed process has left of it.
+    """Return the path of a target's draft. The next attempt overwrites the draft of a killed process.
 
-    No two targets of a folder share a draft: a caller who writes both would wait for itself.
+    No two targets of a folder share a draft, because a caller that writes both would wait for itself.
     """
     draft = f"{DRAFT}{name}"
     if len(os.fsencode(draft)) > MAX_NAME_BYTES:
@@ -92,13 +92,13 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 @contextmanager
 def _opened_alone(path: str) -> Iterator[int]:
-    """Open an empty file for writing. No other thread or process has it open in this way."""
+    """Open an empty file for exclusive writing by this thread."""
     while True:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             opened = os.fstat(descriptor)
-            if _is_still_at(path, opened):  # most likely not, if another has just written and renamed it
+            if _is_still_at(path, opened):  # false if another writer has just written and renamed it
                 if opened.st_size:
                     os.ftruncate(descriptor, 0)
                 yield descriptor

@@ -1,4 +1,4 @@
-"""Brings columns of encrypted text to the first key of ENCRYPTION_KEYS, while the service runs."""
+"""Re-encrypts columns with the first key of ENCRYPTION_KEYS, while the service runs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _READ_AT_ONCE = 500
 
 
 class Encrypted(NamedTuple):
-    """How many rows were encrypted anew, and how many no key decrypts."""
+    """How many rows were re-encrypted, and how many cannot be decrypted."""
 
     encrypted: int
     unreadable: int
 
 
 async def encrypt_column(rows: QuerySet[Row], column: str) -> Encrypted:
-    """Encrypt a column with the first key, where it is plain or another key encrypted it.
+    """Encrypt a column with the first key, where it is plain or encrypted with another key.
 
-    A row that somebody changes meanwhile is left alone, because whoever changed it encrypted it.
+    A row that changes meanwhile is skipped, because the change has encrypted it.
     """
     encrypted = unreadable = 0
     async for row in read_in_order(rows, column):
@@ -42,7 +42,7 @@ async def encrypt_column(rows: QuerySet[Row], column: str) -> Encrypted:
 
 
 async def read_in_order(rows: QuerySet[Row], *columns: str) -> AsyncIterator[dict[str, Any]]:
-    """Read these columns and the id of every row, some hundred rows at once."""
+    """Yield these columns and the id of every row, reading some hundred rows at a time."""
     after_id: UUID | None = None
     while True:
         following = rows.filter(id__gt=after_id) if after_id else rows

@@ -1,4 +1,4 @@
-"""Credentials at rest: text that the database keeps encrypted, with the keys of ENCRYPTION_KEYS."""
+"""Encryption of credentials in the database, with the keys of ENCRYPTION_KEYS."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pydantic import SecretStr
 
 from monitoring.backends.current import current_backends
 
-# What answers say instead of text that is kept encrypted.
+# Stands for encrypted text in answers.
 MASK = "********"
 
-# How every Fernet token begins: its version, and the first bytes of a time in this millennium.
+# The beginning of every Fernet token: its version, and the first bytes of a time in this millennium.
 _TOKEN_START = "gAAAAA"  # noqa: S105 - it says nothing about a key
 
 
 class UndecryptableError(Exception):
-    """No key of ENCRYPTION_KEYS decrypts what is stored."""
+    """No key of ENCRYPTION_KEYS decrypts the stored text."""
 
     def __init__(self) -> None:
         super().__init__("No key of ENCRYPTION_KEYS decrypts what is stored")
@@ -31,7 +31,7 @@ def encrypt(text: str) -> str:
 
 
 def decrypt(stored: str) -> str:
-    """Decrypt text with whichever key fits. Text that an earlier release stored plain is returned as it is.
+    """Decrypt text with any of the keys. Plain text that an earlier release stored is returned unchanged.
 
     Raises `UndecryptableError` if no key fits.
     """
@@ -45,12 +45,12 @@ def decrypt(stored: str) -> str:
 
 
 def is_encrypted(stored: str) -> bool:
-    """Say whether text is encrypted, rather than stored plain by an earlier release."""
+    """Return whether text is encrypted, rather than stored plain by an earlier release."""
     return stored.startswith(_TOKEN_START)
 
 
 def is_up_to_date(stored: str) -> bool:
-    """Say whether text is encrypted with the first key."""
+    """Return whether text is encrypted with the first key."""
     newest, _ = _ciphers()
     try:
         newest.decrypt(stored.encode())
@@ -60,7 +60,7 @@ def is_up_to_date(stored: str) -> bool:
 
 
 def generate_encryption_key() -> str:
-    """Make a key as ENCRYPTION_KEYS takes it."""
+    """Generate a key for ENCRYPTION_KEYS."""
     return Fernet.generate_key().decode()
 
 

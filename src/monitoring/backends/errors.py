@@ -1,4 +1,4 @@
-"""What can go wrong with a backend. Callers need one distinction only: wait, or try again at once."""
+"""Errors of backends. Callers need one distinction only: wait, or retry at once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 MAX_REASON_CHARACTERS = 200
 
 
-class BackendUnavailable(Exception):  # noqa: N818 - a state of affairs, not a mistake of the caller
-    """A backend does not answer now. Nothing was decided; the caller is told to come back (503).
+class BackendUnavailable(Exception):  # noqa: N818 - a state, not an error of the caller
+    """A backend does not answer, so the outcome is unknown. The client gets a 503.
 
-    `outage` is the outage that it belongs to, which is logged once and counts what it refuses. Without one
-    the backend is there, and only this piece of work cannot be done.
+    `outage` is the outage that the error belongs to, which is logged once and counts refused requests. None
+    means that the backend is available, but this request cannot be served.
     """
 
     def __init__(self, reason: str, outage: Outage | None = None) -> None:
@@ -31,7 +31,7 @@ class StorageUnavailable(BackendUnavailable):
 
 
 class StorageChanged(StorageUnavailable):
-    """Something else is stored than what was to be replaced: another put was faster, or this one is late."""
+    """The object to replace has changed: another put was faster, or this one is late."""
 
 
 class QueueUnavailable(BackendUnavailable):
@@ -39,15 +39,15 @@ class QueueUnavailable(BackendUnavailable):
 
 
 class TransactionConflict(DatabaseUnavailable):
-    """The database undid the transaction in favour of another one: the same transaction may succeed now."""
+    """The database rolled back the transaction in favour of another one. A retry may succeed."""
 
 
 class TablesInUse(DatabaseUnavailable):
-    """A migration found no moment in which nobody else used the tables. Nothing was changed."""
+    """A migration could not lock the tables, because others used them. Nothing was changed."""
 
 
 def describe_error(error: Exception) -> str:
-    """Say in one line what kind of error it is, and what it says."""
+    """Return the type and message of an error on one line."""
     if isinstance(error, BackendUnavailable):
         return str(error)
     if isinstance(error, TimeoutError) and not str(error):

@@ -27,30 +27,30 @@ def uuid7() -> UUID:
 
 
 def first_uuid7_at(moment: datetime) -> UUID:
-    """Return the least UUIDv7 of a moment (RFC 9562 §5.7): its first 48 bits are milliseconds.
+    """Return the smallest UUIDv7 of a moment (RFC 9562 §5.7): its first 48 bits are milliseconds.
 
-    There is none before 1970, where a day of that year may begin that is one of another time zone.
+    Moments before 1970 count as 1970. The first day of that year begins earlier in some time zones.
     """
     return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)
 
 
 def uuid7_text() -> str:
-    """Make such an id as text. Where many are made, Python's own UUID would be most of the cost."""
+    """Make such an id as text. For many ids, Python's own UUID would be most of the cost."""
     return str(uuid_utils.uuid7())
 
 
 def read_id(found: UUID | str) -> UUID:
-    """Return an id that a statement of our own found. SQLite keeps ids as text."""
+    """Return an id from a result of our own SQL. SQLite stores ids as text."""
     return found if isinstance(found, UUID) else UUID(found)
 
 
 def read_moment(found: Any) -> Any:  # noqa: ANN401
-    """Return a moment that a statement of our own found, or None. SQLite keeps moments as text."""
+    """Return a moment from a result of our own SQL, or None. SQLite stores moments as text."""
     return datetime.fromisoformat(found) if isinstance(found, str) else found
 
 
 def read_columns(model: type[Model], names: Collection[str], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a statement of our own found in columns of a model, as rows of the model have it."""
+    """Convert the columns of a model in a result of our own SQL to the model's Python values."""
     readers = _readers_of(model)
     return {
         name: found[name] if found[name] is None or name not in readers else readers[name](found[name])
@@ -60,7 +60,7 @@ def read_columns(model: type[Model], names: Collection[str], found: Mapping[str,
 
 @cache
 def _readers_of(model: type[Model]) -> Mapping[str, Callable[[Any], Any]]:
-    """Return what reads the columns in which a database keeps something else than Python has."""
+    """Return the converters of columns whose stored type differs from the Python type."""
     types = {name: type(field_of(model, name)) for name in columns_of(model)}
     return {name: _READERS[type_] for name, type_ in types.items() if type_ in _READERS}
 
@@ -68,11 +68,11 @@ def _readers_of(model: type[Model]) -> Mapping[str, Callable[[Any], Any]]:
 class UtcDatetimeField(fields.DatetimeField[Moment]):
     """A moment, always aware and always in UTC. A naive datetime is refused with `ValueError`.
 
-    SQLite keeps text; `fromisoformat` reads it three times as fast as Tortoise's own parser.
+    SQLite stores text; `fromisoformat` reads it three times as fast as Tortoise's own parser.
     """
 
     def to_python_value(self, value: Any) -> datetime | None:  # noqa: ANN401
-        """Read what a database gives: text or a datetime."""
+        """Convert a database value: text or a datetime."""
         if isinstance(value, str):
             value = datetime.fromisoformat(value)
         return _in_utc(value) if isinstance(value, datetime) else None
@@ -91,18 +91,18 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 class JsonTextField(Field[Json]):
-    """A JSON object or array kept as text, so that the order of its keys survives on every database."""
+    """A JSON object or array stored as text, so that every database keeps the order of its keys."""
 
     SQL_TYPE = "TEXT"
     indexable = False
     field_type = dict
 
     def to_python_value(self, value: Any) -> Any:  # noqa: ANN401
-        """Parse the text of the database; objects and arrays pass as they are."""
+        """Parse the text of the database; objects and arrays are returned unchanged."""
         return orjson.loads(value) if isinstance(value, (str, bytes)) else value
 
     def to_db_value(self, value: Any, instance: type[Model] | Model) -> str | None:  # noqa: ANN401, ARG002
-        """Write the text. Integers beyond 64 bits are refused with `TypeError`."""
+        """Serialise the value. Integers beyond 64 bits are refused with `TypeError`."""
         return None if value is None else orjson.dumps(value).decode()
 
 

@@ -19,7 +19,7 @@ from monitoring.backends.tortoise_bridge import columns_of, field_of, note_saved
 
 
 async def insert_together(connection: BaseDBAsyncClient, *rows: Model) -> None:
-    """Insert rows within the caller's transaction, those of one table beside each other.
+    """Insert rows of several tables within the caller's transaction, grouped by table.
 
     PostgreSQL takes all in one statement, in which foreign keys may name rows of the same statement. Moments
     must be in UTC, and only the database checks values.

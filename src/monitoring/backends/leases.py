@@ -1,9 +1,9 @@
-"""Rows that are jobs: a worker claims one for a while, and a sweep finds those that no message asks for.
+"""Rows that are jobs: a worker claims a row for some time, and a sweep finds rows without a message.
 
 Such a table has the columns `attempts`, `due_at` and `claim`. A worker that claims a row moves `due_at` to
-the end of its lease, so that one condition finds rows whose time has come and rows whose worker died. The
-table that is swept also has `nudged_at`: when somebody last sent a message for the row. Processes write and
-compare these by the clock that they share (`backends/clock.py`).
+the end of its lease, so that one condition finds rows that are due and rows whose worker died. A table that
+is swept also has `nudged_at`: when a message for the row was last sent. All times are by the shared clock
+(`backends/clock.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from monitoring.backends.tasks import Task
 
 HEARTBEATS_A_LEASE = 3
 
-# A message that nobody has worked on for this long counts as lost. One message too many costs one query.
+# A message that no worker has handled for this long counts as lost. One message too many costs one query.
 NUDGE_INTERVAL = timedelta(seconds=30)
 
 log = logging.getLogger(__name__)
@@ -39,16 +39,16 @@ Row = TypeVar("Row", bound=Model)
 
 
 def is_due(now: datetime, longest: timedelta) -> Q:
-    """Match rows that a worker may claim: their time has come, or the lease of their worker has ended.
+    """Match rows that a worker may claim: they are due, or the lease of their worker has ended.
 
-    So have those that lie further ahead than `longest`, which is how far the table's rows may lie: a clock
-    that was ahead has put them there.
+    Rows further ahead than `longest`, the most that the table allows, match too: a clock that was ahead has
+    written them.
     """
     return Q(due_at__lte=now) | Q(due_at__gt=now + longest + TOLERANCE)
 
 
 def is_idle(now: datetime) -> Q:
-    """Match rows that nobody sent a message for lately, unless by a clock that was ahead."""
+    """Match rows for which no message was sent lately, or only by a clock that was ahead."""
     return Q(nudged_at=None) | Q(nudged_at__lte=now - NUDGE_INTERVAL) | Q(nudged_at__gt=now + TOLERANCE)
 
 
@@ -56,27 +56,27 @@ def is_idle(now: datetime) -> Q:
 class Claim(Generic[Row]):
     """The right to work on a row until the lease ends. The row's attempts include the one that begins."""
 
-    # What else a row becomes that is given back.
+    # Further changes of a row that is given back.
     when_given_back: ClassVar[Mapping[str, object]] = {}
 
     claim_id: UUID
     row: Row
 
     def held_row(self) -> QuerySet[Row]:
-        """Find the row as long as this claim holds it."""
+        """Match the row as long as this claim holds it."""
         return type(self.row).filter(pk=self.row.pk, claim=self.claim_id)
 
     async def end(self, **result: object) -> bool:
-        """Store what came of the attempt and let the row go, unless the claim was lost. Returns whether."""
+        """Store the result and release the row. Returns False if the claim was lost."""
         return bool(await self.held_row().update(claim=None, **result))
 
     async def give_back(self, **changes: object) -> None:
-        """Let the row go as if the attempt had never begun: due at once, unless the changes say when."""
+        """Release the row as if the attempt had never begun. It is due at once by default."""
         await _give_back(self.held_row(), {**self.when_given_back, **changes})
 
     @asynccontextmanager
     async def renewed(self, lease: timedelta) -> AsyncIterator[None]:
-        """Renew the lease for as long as the work inside takes."""
+        """Renew the lease as long as the block runs."""
         renewing = asyncio.create_task(self._renew(lease))
         try:
             yield
@@ -97,7 +97,7 @@ class Claim(Generic[Row]):
     async def beginning(cls, candidates: QuerySet[Row]) -> AsyncIterator[UUID]:
         """Yield the id of a new claim on one of the candidates.
 
-        If the work inside is cancelled, the row is given back: the commit may have gone through.
+        If the block is cancelled, the row is given back, because the commit may have succeeded.
         """
         claim_id = uuid4()
         try:
@@ -132,9 +132,9 @@ async def sweep_idle(task: Task, find_idle: Callable[[datetime], Awaitable[Query
 
 
 async def take_idle(idle: QuerySet[Any], now: datetime, **changes: object) -> list[UUID]:
-    """Note in the caller's transaction that messages go out for these rows, and return their ids.
+    """Mark rows as nudged in the caller's transaction, and return their ids.
 
-    When several callers choose at once, each gets rows of its own.
+    Simultaneous callers get different rows.
     """
     locked = idle.select_for_update(skip_locked=True).only("id")
     row_ids = [row.pk for row in await locked]
@@ -144,7 +144,7 @@ async def take_idle(idle: QuerySet[Any], now: datetime, **changes: object) -> li
 
 
 async def _give_back(held: QuerySet[Any], changes: Mapping[str, object]) -> None:
-    """Write the row as before, even if the task is cancelled again: by its group, by a loop that closes."""
+    """Restore the row, even if the task is cancelled again by its group or by a closing loop."""
     as_before = {"attempts": F("attempts") - 1, "due_at": current_backends().clock.now(), "claim": None}
     update = asyncio.ensure_future(held.update(**{**as_before, **changes}))
     cancelled = None

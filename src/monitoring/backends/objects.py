@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # names of the stubs alone
     from obstore import ObjectMeta, PutMode, UpdateVersion
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
 
-Version: TypeAlias = "PutMode"  # what must still be stored under a path when something is put there
+Version: TypeAlias = "PutMode"  # what must still be stored under a path for a put
 
 # A publisher gives up after about five seconds, so we give up on the storage before that. This is the limit
 # for a whole operation: for all its requests, and for finding credentials.
@@ -36,7 +36,7 @@ _WRITE_AGAIN_SECONDS = 60
 _CLIENT_OPTIONS: ClientConfig = {
     "connect_timeout": timedelta(seconds=_GIVE_UP_SECONDS / 2),
     "timeout": timedelta(seconds=_GIVE_UP_SECONDS),
-    "allow_http": True,  # where the operator's endpoint says so; beside options, AWS_ALLOW_HTTP is ignored
+    "allow_http": True,  # if the endpoint is http; with options, AWS_ALLOW_HTTP is ignored
 }
 _RETRIES: RetryConfig = {"max_retries": 1, "retry_timeout": timedelta(seconds=_GIVE_UP_SECONDS)}
 
@@ -67,7 +67,7 @@ class BlogStorage:
         self._patience_seconds = None if self._folder else _GIVE_UP_SECONDS
 
     async def find_version(self, path: str) -> Version:
-        """Say what is under the path now, for a `put` that must not replace anything newer."""
+        """Return the version of the object under the path, for a `put` that must not replace a newer one."""
         if self._folder:
             return "overwrite"  # a folder has no conditions
         async with self._unavailable_if_it_fails():
@@ -77,10 +77,11 @@ class BlogStorage:
                 return "create"
 
     async def put(self, path: str, content: bytes, replacing: Version | None = None) -> None:
-        """Store the content under the path, in place of this version, or of what is there now.
+        """Store the content under the path, replacing this version, or whatever is there.
 
-        A caller who must be the only writer reads the version first and then checks that it is: a late put is
-        refused. Call it once at a time for a path. A put that failed may still have been stored.
+        A caller that must be the only writer reads the version first and then checks that it is the only one:
+        a late put is refused. Do not call it concurrently for one path. A failed put may still have been
+        stored.
         """
         if self._folder:
             async with self._unavailable_if_it_fails(writes=True):
@@ -92,7 +93,7 @@ class BlogStorage:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Take one of a limited number of turns, to put while holding something scarce like a connection.
+        """Wait for one of a limited number of slots to put while holding something scarce like a connection.
 
         The wait is limited to a second, because puts into a storage that hangs must not hold up all others;
         to four for a folder, whose disk may be slow because of other work, and hardly ever hangs.
@@ -121,10 +122,10 @@ class BlogStorage:
                 return None
 
     async def try_to_write(self) -> None:
-        """Write something small: a disk that is full still answers whoever reads.
+        """Write something small: a full disk still answers reads.
 
-        In a bucket it is one object that stays. It is written once a minute, as each write costs money, and
-        each time while a write has failed; in between, the bucket is asked for a list.
+        In a bucket it is one permanent object. It is written once a minute, because each write costs money,
+        or at every call after a failed write. In between, the bucket is asked for a list.
         """
         if self._folder:
             async with self._unavailable_if_it_fails(writes=True):
@@ -145,7 +146,7 @@ class BlogStorage:
             return sorted(path for path in paths if _PATH.fullmatch(path))  # no drafts of killed processes
 
     async def delete(self, *paths: str) -> None:
-        """Delete what is stored under the paths, if anything. A storage takes no condition for it."""
+        """Delete the objects under the paths, if there are any. Deletions cannot be conditional."""
 
         async def delete_one(path: str) -> None:
             with suppress(NotFoundError, FileNotFoundError):
@@ -156,7 +157,7 @@ class BlogStorage:
                 raise error
 
     async def remove_drafts(self, folder: str) -> None:
-        """Remove what killed processes have left half written in a local folder."""
+        """Remove the drafts of killed processes from a local folder."""
         if self._folder:
             async with self._unavailable_if_it_fails():
                 await asyncio.to_thread(remove_drafts, f"{self._folder}/{_checked(folder)}")
@@ -181,7 +182,7 @@ class BlogStorage:
 
 
 def open_blog_storage(url: SecretStr, max_turns: int = 5) -> BlogStorage:
-    """Open the storage of the URL. A local folder is made when missing.
+    """Open the storage of the URL. A missing local folder is created.
 
     Raises `SettingsError` for a URL that names no storage. A storage that is away is no error yet.
 
@@ -200,7 +201,7 @@ def open_blog_storage(url: SecretStr, max_turns: int = 5) -> BlogStorage:
 
 
 def _place(location: str) -> str:
-    """Say where a storage is: its folder, or its bucket with the server that was named for it."""
+    """Describe where a storage is: its folder, or its bucket and configured server."""
     url = urlsplit(location)
     if url.scheme == "file":
         return f"in {url.path}"
@@ -210,9 +211,9 @@ def _place(location: str) -> str:
 
 
 def _describe(error: Exception) -> str:
-    """Name the kind of error and what we know of its cause.
+    """Return the type of an error and its known cause.
 
-    The whole text has URLs, some of them with signatures, so only what is known to be harmless is taken.
+    The full text contains URLs, some of them with signatures, so only harmless parts are used.
     """
     if isinstance(error, OSError):
         return describe_error(OSError(error.errno, error.strerror)) if error.errno else describe_error(error)

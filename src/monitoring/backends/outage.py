@@ -1,6 +1,6 @@
-"""An outage in the log: one warning when a server goes away, and one line when it is back.
+"""Logs outages: one warning when a server becomes unavailable, and one line when it is back.
 
-Callers that can do without the server have a circuit breaker too.
+Callers that can do without the server also have a circuit breaker.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ log = logging.getLogger(__name__)
 
 
 class Outage:
-    """What the log tells of a server that fails: once that it began, and once that it is over.
+    """An outage of a server, whose beginning and end are logged once each.
 
-    `settling_seconds` is how long nothing may fail before a success counts as the end.
+    A success ends the outage only if nothing failed for `settling_seconds`.
     """
 
     def __init__(
@@ -46,14 +46,14 @@ class Outage:
 
     @property
     def is_on(self) -> bool:
-        """Whether the server is away, as far as anybody knows."""
+        """Whether the server is away, as far as this process knows."""
         return self._began_at is not None
 
     def begin(self, error: Exception, *, refuses_writes: bool = False) -> None:
         """Note a failure; only the first of an outage is logged.
 
-        A server that refuses writes may still answer whoever reads, as one with a full disk does. So only a
-        write that succeeds ends this outage.
+        A server that refuses writes may still answer reads, for example if its disk is full. So only a
+        successful write ends this outage.
         """
         with self._noting:
             now = self._clock()
@@ -65,7 +65,7 @@ class Outage:
             self._answered_at = None
 
     def refuse(self, what: str) -> None:
-        """Count a request or a task that could not be served, to tell their number at the end."""
+        """Count a request or a task that could not be served, for the log line at the end."""
         with self._noting:
             self._refused[what] += 1
 
@@ -94,14 +94,14 @@ class Outage:
 
 
 class Breaker:
-    """Keeps callers who can do without a server from waiting for it while it is away."""
+    """A circuit breaker, for callers that can do without a server."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._retry_at: float | None = None
 
     def may_try(self) -> bool:
-        """Say whether to ask the server. After a failure one caller may every few seconds, and no other."""
+        """Return whether to ask the server. After a failure, only one caller may every few seconds."""
         if self._retry_at is None:
             return True
         now = self._clock()
@@ -123,8 +123,8 @@ class Breaker:
 def outage_of(server: str, meanwhile: str = "") -> Outage:
     """Return the outage of a server, such as `The database at db.example.com:5432/monitoring`.
 
-    All clients of this process share it: one that only looks at the schema at the start, and the one that
-    serves from then on, tell of the same outage once. `meanwhile` says what the service does without it.
+    All clients of this process share it, so that an outage is logged once, also if one client reads the
+    schema at the start and another serves. `meanwhile` describes what the service does without the server.
     """
     return Outage(f"{server} is away{meanwhile and ': '}{meanwhile}", settling_seconds=SETTLING_SECONDS)
 

@@ -1,4 +1,4 @@
-"""Lists of rows, a page at a time."""
+"""Reads lists of rows, one page at a time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Page(Generic[Row]):
 
 
 def take_page(rows: Sequence[Row], limit: int, after_id: UUID | None) -> Page[Row]:
-    """Cut a page out of rows that are all read already, newest first."""
+    """Return a page of rows that were all read already, newest first."""
     following = [row for row in rows if after_id is None or row.pk < after_id]
     return Page(following[:limit], following[limit - 1].pk if len(following) > limit else None)
 

@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 class TaskQueue:
-    """Sends messages, and runs a worker when asked. Rows are the jobs, so no message needs to survive.
+    """Sends messages, and can run a worker. Rows are the jobs, so messages may get lost.
 
     A task that raises is logged and acknowledged: attempts and retries are the rows' business.
     """
@@ -80,9 +80,9 @@ class TaskQueue:
                     self._breaker.open()
 
     async def try_to_write(self) -> None:
-        """Write something small, which Redis forgets. Raises `QueueUnavailable`.
+        """Write something small that expires. Raises `QueueUnavailable`.
 
-        A Redis whose memory is full, or which is a replica, still answers whoever only asks.
+        A Redis whose memory is full, or which is a replica, still answers reads.
         """
         if isinstance(self._broker, PatientBroker):
             writing = asyncio.to_thread(self._broker.client.set, SIGN_OF_LIFE, 1, ex=SIGN_OF_LIFE_SECONDS)
@@ -132,7 +132,7 @@ class TaskQueue:
                 self._worker = None
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         self._broker.close()
         if isinstance(self._broker, PatientBroker):
             # Connections in use belong to threads that wait for a silent Redis.

@@ -1,7 +1,7 @@
-"""Whether the backends do what work needs of them, which is to write: a full disk still answers who reads.
+"""Readiness of the backends: whether they accept writes. A full disk still answers reads.
 
-`places_to_write` are for whoever wants to know it now. `SignsOfLife` is for those who ask all the time, and
-says it within a second, however long a backend hangs.
+`places_to_write` serves a single check. `SignsOfLife` is for frequent probes, and answers within a second,
+however long a backend hangs.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from monitoring.metrics import BACKEND_UP, forget_the_service
 # A readiness probe gets an answer within two seconds: a backend that hangs for this long counts as away.
 PATIENCE_SECONDS = 1.0
 
-# Strangers may ask for the readiness as often as they like, and must not cause as many writes.
+# Anybody may probe as often as they like, and must not cause as many writes.
 GOOD_REMEMBERED_SECONDS = 5.0
 BAD_REMEMBERED_SECONDS = 1.0
 
-# Not shorter, because a sign of life of the blog storage is a write that a cloud wants to be paid for.
+# Not shorter, because a sign of life of the blog storage is a write, which a cloud charges for.
 WATCH_INTERVAL_SECONDS = 15.0
 
 
@@ -35,14 +35,14 @@ class Place(Protocol):
 
     @property
     def outage(self) -> Outage | None:
-        """What the log tells of it; None if it is within this process."""
+        """The outage of the backend; None if it is within this process."""
 
     async def try_to_write(self) -> None:
-        """Write something small that nobody sees. Raises `BackendUnavailable`, which says why not."""
+        """Write something small and invisible. Raises `BackendUnavailable` with the reason."""
 
 
 def places_to_write(backends: Backends) -> dict[str, Place | None]:
-    """Return the backends that work writes to, by their names; None for one that is not configured."""
+    """Return the backends that accept writes, by name; None for one that is not configured."""
     return {
         "database": backends.database,
         "blog_storage": backends.blog_storage,
@@ -52,7 +52,7 @@ def places_to_write(backends: Backends) -> dict[str, Place | None]:
 
 @asynccontextmanager
 async def open_signs_of_life(backends: Backends) -> AsyncIterator[SignsOfLife]:
-    """Be able to ask the backends, and look after them and the clock, until the context ends."""
+    """Open the probes of all backends, and watch them and the clock, until the context ends."""
     signs = SignsOfLife(backends)
     watching = [
         asyncio.create_task(repeat(signs.watch, WATCH_INTERVAL_SECONDS, "Watching the backends")),
@@ -68,7 +68,7 @@ async def open_signs_of_life(backends: Backends) -> AsyncIterator[SignsOfLife]:
 
 
 class SignsOfLife:
-    """Asks all backends of a process, and lets the metrics know what they answer."""
+    """Probes all backends of a process, and exports the results as metrics."""
 
     def __init__(self, backends: Backends) -> None:
         self._backends = backends
@@ -89,7 +89,7 @@ class SignsOfLife:
         return verdicts
 
     async def watch(self) -> None:
-        """Bring the gauges of the backends up to date, and find out whether an outage is over.
+        """Update the gauges of the backends, and find out whether an outage is over.
 
         Without METRICS_PORT nobody reads the gauges. An outage that only a write ends may still wait for one.
         """
@@ -100,17 +100,16 @@ class SignsOfLife:
             await self.judge()
 
     async def close(self) -> None:
-        """Drop questions that still hang."""
+        """Cancel probes that still hang."""
         for sign in filter(None, self._signs.values()):
             await sign.close()
 
 
 class SignOfLife:
-    """Asks one backend, one question at a time: callers who come while it hangs wait for the same answer.
+    """Probes one backend. Simultaneous callers wait for the same probe.
 
-    A good answer counts for five seconds, but no more than another one if work has failed since. A question
-    is not cancelled when its callers give up, because a client of a silent server may take as long to cancel
-    as to fail.
+    A success counts for five seconds, unless work has failed since. A probe is not cancelled when its callers
+    give up, because a client of a silent server may take as long to cancel as to fail.
     """
 
     def __init__(self, place: Place) -> None:
@@ -121,7 +120,7 @@ class SignOfLife:
 
     @property
     def has_outage(self) -> bool:
-        """Whether the log has told of an outage that is not over."""
+        """Whether an outage was logged that is not over."""
         return self._place.outage is not None and self._place.outage.is_on
 
     async def wait(self) -> None:
@@ -150,7 +149,7 @@ class SignOfLife:
             self._answered_at = time.monotonic()
 
     async def close(self) -> None:
-        """Drop a question that still hangs."""
+        """Cancel a probe that still hangs."""
         if self._asking and not self._asking.done():
             self._asking.cancel()
             await asyncio.wait([self._asking])

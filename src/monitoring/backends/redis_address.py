@@ -1,4 +1,4 @@
-"""Where a Redis is, as a log may tell it."""
+"""The address of a Redis without credentials, for logs."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def address_of(redis_url: str) -> str:
 
 
 def outage_of_redis(redis_url: str) -> Outage:
-    """Return the outage of a Redis, which the queue and the counters of a process share."""
+    """Return the outage of a Redis, which queue and counters of a process share."""
     return outage_of(f"Redis at {address_of(redis_url)}", MEANWHILE)

@@ -1,4 +1,4 @@
-"""Dramatiq's Redis broker, with patience: a Redis that is away is one warning, and consumers wait for it."""
+"""A Redis broker for Dramatiq that tolerates outages: one warning, and consumers wait for Redis."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AWAY = (BrokerConnectionError, redis.RedisError, OSError)
 
 
 class PatientBroker(RedisBroker):
-    """A broker that raises nothing because Redis is away: the sweeper sends what could not be sent.
+    """A broker that never raises because Redis is away: the sweeper sends what could not be sent.
 
     Dramatiq's own logs a critical error every three seconds, for each queue.
     """
@@ -91,7 +91,7 @@ class _PatientConsumer(Consumer):
         self._finished.append(message)
 
     def nack(self, message: MessageProxy) -> None:
-        """Reject a message for which we have no task."""
+        """Reject a message for an unknown task."""
         with suppress(*AWAY):
             self._consumer.nack(message)
 

@@ -1,4 +1,4 @@
-"""Work that is done again and again for as long as a process runs."""
+"""Work that is repeated as long as a process runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 async def repeat(work: Callable[[], Awaitable[object]], interval_seconds: float, name: str) -> None:
-    """Work, pause, and begin again, until cancelled. Failures are logged: `name` is their subject."""
+    """Call `work` repeatedly, with pauses, until cancelled. Failures are logged under `name`."""
     while True:
         try:
             await work()

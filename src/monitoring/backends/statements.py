@@ -1,4 +1,4 @@
-"""SQL that says the same to both databases."""
+"""Differences between the SQL of both databases."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _PLACEHOLDER = re.compile(r"\$(\d+)")
 
 
 def is_postgres(connection: BaseDBAsyncClient) -> bool:
-    """Say which of the two dialects a connection speaks."""
+    """Return whether a connection's dialect is PostgreSQL's."""
     return connection.capabilities.dialect == "postgres"
 
 
 def spell(connection: BaseDBAsyncClient, sql: str) -> str:
-    """Write PostgreSQL's placeholders, `$1`, as the connection's database does: SQLite's are `?1`."""
+    """Translate PostgreSQL's placeholders (`$1`) for the connection's database: SQLite's are `?1`."""
     return sql if is_postgres(connection) else _spell_for_sqlite(sql)
 
 

@@ -1,4 +1,4 @@
-"""What a room says about its background work: an async function whose arguments are strings."""
+"""Declares background tasks: async functions whose arguments are strings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from monitoring.backends.errors import QueueUnavailable
 TASK_MODULES = (
     "monitoring.articles.tasks",
     "monitoring.notifications.tasks",
-    "monitoring.notifications.password_letters",
+    "monitoring.notifications.password_emails",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function that a worker runs. Its rows are the job; a message is only a nudge and may get lost."""
+    """A function that a worker runs. The rows are the jobs; a message is only a nudge and may get lost."""
 
     function: Callable[..., Coroutine[Any, Any, None]]
     queue_name: str
@@ -27,15 +27,15 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The name in messages."""
+        """The task's name in messages."""
         return self.function.__name__
 
     async def send(self, *args: str, delay_seconds: float = 0) -> None:
-        """Nudge a worker, after the commit. Never raises: a message that got lost is sent by the sweeper."""
+        """Nudge a worker, after the commit. Never raises: the sweeper sends lost messages again."""
         await current_backends().queue.send(self, args, delay_seconds)
 
     async def has_enough_messages(self, enough: int) -> bool:
-        """Say whether enough messages wait already, or the queue is away: then a sweep has nothing to add."""
+        """Return whether a sweep should send nothing: enough messages wait, or the queue is away."""
         try:
             depths = await current_backends().queue.depths()
         except QueueUnavailable:  # the queue has logged it
@@ -46,7 +46,7 @@ class Task:
 def task(
     *, queue_name: str, at_once: int | None = None
 ) -> Callable[[Callable[..., Coroutine[Any, Any, None]]], Task]:
-    """Make an async function a task: `@task(queue_name="articles")`.
+    """Declare an async function as a task: `@task(queue_name="articles")`.
 
     `at_once` is how many tasks of this queue a process runs at once; WORKER_THREADS if left out.
     """

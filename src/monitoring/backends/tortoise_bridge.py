@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def activated(context: TortoiseContext) -> Iterator[None]:
-    """Make this the context of the models, in this task and those it starts.
+    """Make this the models' context, in this task and those that it starts.
 
     TortoiseContext's own `with` keeps its token on the object: two requests at once would mix them up.
     """
@@ -52,9 +52,9 @@ async def make_table_of_migrations(executor: MigrationExecutor) -> None:
 
 
 async def find_applied_migrations(connection: BaseDBAsyncClient) -> set[str]:
-    """Return the names of the migrations that were applied. Raises `OperationalError` if it cannot be known.
+    """Return the names of the applied migrations. Raises `OperationalError` if they cannot be read.
 
-    An executor would load all migrations, and take any error for "none".
+    An executor would load all migrations, and treat any error as "none".
     """
     try:
         rows = await connection.execute_query_dict('SELECT "name" FROM "tortoise_migrations"')
@@ -71,12 +71,12 @@ async def find_applied_migrations(connection: BaseDBAsyncClient) -> set[str]:
 
 
 def table_of(model: type[Model]) -> str:
-    """Name the table of a model."""
+    """Return the table of a model."""
     return model._meta.db_table  # noqa: SLF001
 
 
 def columns_of(model: type[Model]) -> list[str]:
-    """Name the columns of a model, which are the names of its fields."""
+    """Return the columns of a model, which are the names of its fields."""
     return list(model._meta.fields_db_projection)  # noqa: SLF001
 
 
@@ -86,5 +86,5 @@ def field_of(model: type[Model], name: str) -> Field[Any]:
 
 
 def note_saved(row: Model) -> None:
-    """Let a row know that it is stored, as `save` does."""
+    """Mark a row as stored, as `save` does."""
     row._saved_in_db = True  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""The row that is written to find out whether the database takes writes."""
+"""The row that is written to test whether the database accepts writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WRITE = """
 
 
 class WriteProbe(Model):
-    """The one row that is written to find out whether the database takes writes."""
+    """The single row that is written to test whether the database accepts writes."""
 
     id = fields.IntField(primary_key=True)
     content = fields.BinaryField()
@@ -30,10 +30,10 @@ class WriteProbe(Model):
 
 
 async def write_probe(connection: BaseDBAsyncClient) -> None:
-    """Write the row anew and commit it.
+    """Write the row and commit it.
 
-    It is one statement and no transaction: a process that is frozen keeps no lock that others wait for. The
-    content is a new one each time, because SQLite leaves pages alone that do not change.
+    It is one statement and no transaction, so that a frozen process keeps no lock that others wait for. The
+    content is new each time, because SQLite does not write unchanged pages.
     """
     content = uuid4().bytes
     await connection.execute_query(spell(connection, _WRITE), [content * (CONTENT_BYTES // len(content))])

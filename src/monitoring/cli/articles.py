@@ -1,4 +1,4 @@
-"""`monitoring articles`: what publishers delivered, and how its translations are."""
+"""`monitoring articles`: articles and the state of their translations."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ async def _retranslate(chosen: TranslationFilter, *, forgets_memory: bool) -> in
 
 
 def _demand_configured(locale: str | None) -> None:
-    """End the command if nobody translates into the locale."""
+    """End the command if the locale is not configured."""
     if locale and locale not in (locales := current_backends().settings.locales):
         fail(f"LOCALES has no {locale}: choose from {', '.join(locales)}")
 
@@ -154,7 +154,7 @@ def export_xliff(
     article_id: Annotated[UUID, typer.Argument(help="The id that the webhook answered.")],
     locale: Annotated[str, typer.Argument(help="One of LOCALES.")],
 ) -> None:
-    """Print an article's translation as XLIFF 2.1, for a translator's tool."""
+    """Print an article's translation as XLIFF 2.1, for translation tools."""
 
     async def export() -> str:
         article = await service.find_article(article_id)
@@ -172,7 +172,7 @@ def import_xliff(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Take what people changed in an exported translation as corrections, above every engine."""
+    """Import changes to an exported translation as corrections, which override every engine."""
     try:
         edited = read_xliff(file.read())
         corrected = run_command(_correct(edited))
@@ -199,7 +199,7 @@ async def _correct(edited: EditedTranslation) -> int:
 
 
 def _known_locale(article: Article, asked: str) -> str:
-    """Return the article's locale that is meant, however it is spelt, or end with what is wrong."""
+    """Return the article's locale, however it is spelt, or end the command with an error."""
     locale = asked
     with suppress(ValueError):
         locale = normalise_locale(asked)

@@ -1,4 +1,4 @@
-"""A process that works on something and serves nobody: a worker or a checker."""
+"""A background process: a worker or a checker."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ def run_in_background(
     tasks: Sequence[Task] | None = None,
     loop_factory: Callable[[], AbstractEventLoop] | None = None,
 ) -> None:
-    """Do what `begin` begins until the process is stopped. A child has a lifeline.
+    """Run what `begin` starts until the process is stopped. A child has a lifeline.
 
-    `tasks` are those that it sends or runs: all of them, if left out. Its metrics say whether the backends
-    are there.
+    `tasks` are those that it sends or runs, by default all. Its metrics include the state of the backends.
     """
 
     async def work(stop: Stop) -> None:

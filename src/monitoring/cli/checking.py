@@ -11,7 +11,7 @@ from monitoring.checks.checker import run_checker
 from monitoring.cli.background import run_in_background
 from monitoring.settings import Settings
 
-# A checker asks workers to send what it announces, and for nothing else. So articles need not be loaded.
+# A checker only sends tasks for notifications, so the articles' modules need not be loaded.
 TASKS = find_tasks(["monitoring.notifications.tasks"])
 
 

@@ -26,7 +26,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 def run_command(work: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine with the configured backends open. If one is away, the command ends with status 1.
 
-    Raises `IntegrityError` for what the database may not hold, such as a name that is taken.
+    Raises `IntegrityError` if a constraint of the database fails, for example because a name is taken.
     """
 
     async def run() -> Result:
@@ -36,9 +36,9 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
                 return await work
 
     try:
-        with closing(work):  # wrong settings are found before it has begun
+        with closing(work):  # invalid settings are reported before it starts
             return asyncio.run(run())
-    except IntegrityError:  # an OperationalError too, of which the caller knows the reason
+    except IntegrityError:  # also an OperationalError, but the caller knows the reason
         raise
     except BackendUnavailable as error:
         fail(f"{type(error).__name__}: {error}")
@@ -54,7 +54,7 @@ def check_name(name: str) -> str:
 
 
 def represent_moment(moment: datetime | None) -> str | None:
-    """Write a moment to the second."""
+    """Render a moment to the second."""
     return moment.isoformat(timespec="seconds") if moment else None
 
 

@@ -1,4 +1,4 @@
-"""What `monitoring dev` makes on its first start: secrets, a team, a key, a code, and lines to copy."""
+"""What `monitoring dev` creates on its first start: secrets, a team, a key, a code, and commands to copy."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _JOINING = """\
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What a newcomer gets. Once somebody has joined there is no code any more."""
+    """What a newcomer gets. Once a user has joined there is no code."""
 
     client_id: str
     client_secret: str
@@ -66,7 +66,7 @@ class Demo:
 
 
 def prepare_environment() -> None:
-    """Fill in what a newcomer has not set. Secrets are made once and kept in DATA_DIR, for you alone."""
+    """Fill in missing settings. Secrets are generated once and kept in DATA_DIR, readable by you alone."""
     folder = Path(os.environ.get("DATA_DIR") or "data").resolve()
     folder.mkdir(parents=True, exist_ok=True)
     kept = {
@@ -96,7 +96,7 @@ def warn_of_strangers(settings: Settings) -> None:
 
 
 async def ensure_demo(settings: Settings) -> Demo:
-    """Return what the newcomer gets. The first start makes it."""
+    """Return what the newcomer gets. The first start creates it."""
     team = await service.find_team(DEMO_TEAM)
     if team is None:
         plan, max_monitors = next(iter(settings.plans.items()))
@@ -106,7 +106,7 @@ async def ensure_demo(settings: Settings) -> Demo:
 
 
 def write_guide(settings: Settings, base_url: str, demo: Demo) -> str:
-    """Write what a newcomer needs: addresses, and commands to copy and paste."""
+    """Render what a newcomer needs: URLs, and commands to copy and paste."""
     code = demo.invitation_code
     return _GUIDE.format(
         base_url=base_url,
@@ -129,7 +129,7 @@ async def _ensure_key(team: Team, path: Path) -> tuple[str, str]:
 
 
 async def _ensure_invitation(team: Team, path: Path) -> str | None:
-    """Return a living code until somebody has joined; one that was used or expired is made anew."""
+    """Return a valid code until a user has joined. A used or expired one is replaced."""
     if await list_members(team.id):
         _forget(path)
         return None
@@ -154,7 +154,7 @@ def _keep_secret(path: Path, generate: Callable[[], str] = lambda: secrets.token
 
 
 def _keep_signing_keys(path: Path) -> str:
-    """Return a private key that is made once. The secret of an earlier version still verifies behind it."""
+    """Return a private key that is generated once. An earlier version's secret after it still verifies."""
     kept = _read_kept(path)
     if not claims_to_be_private_key(kept):
         new_key = generate_signing_key(Algorithm.RS256)
@@ -163,7 +163,7 @@ def _keep_signing_keys(path: Path) -> str:
 
 
 def _read_kept(path: Path) -> str:
-    """Return the content of a file; nothing if there is no file."""
+    """Return the content of a file; empty if there is none."""
     return path.read_text().strip() if path.exists() else ""
 
 

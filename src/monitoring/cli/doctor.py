@@ -35,8 +35,8 @@ class Process(StrEnum):
 _SETTINGS = {Process.SERVE: Settings, Process.WORKER: WorkerSettings, Process.CHECKER: CheckerSettings}
 
 
-class _Fault(Exception):  # noqa: N818 - a finding, not a mistake of the caller
-    """Says in one sentence what is wrong and what to do."""
+class _Fault(Exception):  # noqa: N818 - a finding, not an error of the caller
+    """A problem, and what to do about it, in one sentence."""
 
 
 class _Diagnosis(NamedTuple):
@@ -54,9 +54,9 @@ def doctor(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Examine settings, database, schema, clock, blog storage and queue. Status 1 if one of them is ill.
+    """Check settings, database, schema, clock, blog storage and queue. Status 1 if one of them has a problem.
 
-    It writes something small to each backend. Wrong settings end it with status 2.
+    It writes something small to each backend. Invalid settings end it with status 2.
     """
     settings = read_settings(_SETTINGS[process])
     diagnoses = asyncio.run(_examine_all(settings))
@@ -81,7 +81,7 @@ async def _examine_all(settings: Settings) -> list[_Diagnosis]:
 async def _examine(
     name: str, examine: Callable[[Backends], Awaitable[str | None]], backends: Backends
 ) -> _Diagnosis:
-    """Examine one thing, and go on to the next, whatever is wrong with it."""
+    """Run one check. An expected failure becomes a diagnosis."""
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             finding = await examine(backends)
@@ -107,7 +107,7 @@ async def _compare_schema(backends: Backends) -> str:
 
 
 async def _compare_clocks(backends: Backends) -> str:
-    """Compare this machine's clock with the database's. Work goes by the database's, sessions by this one."""
+    """Compare this machine's clock with the database's. Jobs use the database's, sessions this one."""
     if not backends.database.has_clock:
         return "the database is in this machine"
     began_at = datetime.now(UTC)

@@ -32,7 +32,7 @@ def apply_encryption_keys(*, as_json: AsJson = False) -> None:
 
 
 class Encryption(NamedTuple):
-    """How many rows of each kind were encrypted, and how many no key decrypts."""
+    """How many rows of each kind were encrypted, and how many cannot be decrypted."""
 
     monitors: int
     notification_channels: int
@@ -41,7 +41,7 @@ class Encryption(NamedTuple):
 
 
 async def encrypt_stored_credentials() -> Encryption:
-    """Encrypt with the first key what is plain or another key encrypted. It can be repeated."""
+    """Encrypt with the first key what is plain or encrypted with another key. It can be repeated."""
     monitors, webhooks, answers = (
         await encrypt_request_headers(),
         await encrypt_channel_secrets(),

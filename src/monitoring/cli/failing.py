@@ -1,4 +1,4 @@
-"""How a command that cannot do its work ends."""
+"""How a command ends if it fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fail(sentence: str) -> NoReturn:
 
 @contextmanager
 def reporting_wrong_settings() -> Iterator[None]:
-    """End the process with status 2 if settings inside are wrong, with one line a problem."""
+    """End the process with status 2 if the block raises `SettingsError`, and print one line per problem."""
     try:
         yield
     except SettingsError as error:

@@ -50,7 +50,7 @@ def list_keys(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List keys, revoked ones too; never a secret. A last use may be an hour younger than it says."""
+    """List keys, including revoked ones, without secrets. The last use is accurate to an hour."""
     keys = run_command(_list_keys(team_name))
     if keys is None:
         fail(f"There is no team {team_name}")
@@ -61,7 +61,7 @@ def list_keys(
 def revoke_key(
     client_id: Annotated[str, typer.Argument(help="The key's client_id.")], *, as_json: AsJson = False
 ) -> None:
-    """Revoke a key: its tokens are refused from the very next request on."""
+    """Revoke a key. Its tokens are refused from the next request on."""
     key = run_command(service.revoke_key(client_id))
     if key is None:
         fail(f"There is no key {client_id}")

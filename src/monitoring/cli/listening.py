@@ -26,6 +26,6 @@ def listening(settings: Settings) -> Iterator[socket.socket]:
 
 
 def base_url_of(listener: socket.socket) -> str:
-    """Write the address, with the port the kernel chose if it was asked for one."""
+    """Return the URL, with the actual port if the kernel chose it."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

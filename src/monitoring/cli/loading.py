@@ -1,4 +1,4 @@
-"""Loading modules: most of what a short command does."""
+"""Loads modules quickly, which is most of the work of a short command."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Run no garbage collection: it would take an eighth of the loading.
+    """Disable garbage collection in the block, which would take an eighth of the loading time.
 
-    What was loaded stays, so that later collections need not look at it either.
+    Loaded objects are exempt from later collections too.
     """
     gc.disable()
     try:

@@ -25,7 +25,7 @@ from prometheus_client.registry import Collector
 
 from monitoring.settings import Settings, SettingsError
 
-# How often the files of children are read, if some come and go meanwhile.
+# How often reading the files of children is tried, because some may come and go meanwhile.
 READINGS = 20
 PAUSE_SECONDS = 0.01
 
@@ -60,7 +60,7 @@ def serve_metrics(settings: Settings, registry: CollectorRegistry = REGISTRY) ->
 
 
 class _Known(Collector):
-    """Metrics without the values that are unknown, which are not to be mistaken for old or for zero."""
+    """Metrics without unknown values, so that nobody reads them as old values or as zero."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
@@ -80,7 +80,7 @@ class _Processes(Collector):
         self._own = ProcessCollector(registry=None)
 
     def collect(self) -> Iterator[Metric]:
-        """Read what the kernel says about each of them."""
+        """Read the kernel's figures of each process."""
         families = {family.name: family for family in self._own.collect()}
         for name, process_id in self._children().items():
             for family in _collector_of(process_id).collect():
@@ -89,7 +89,7 @@ class _Processes(Collector):
         yield from families.values()
 
 
-@lru_cache(maxsize=256)  # it reads once when the machine was started, because the kernel corrects that later
+@lru_cache(maxsize=256)  # it reads the boot time only once, because the kernel corrects that later
 def _collector_of(process_id: int) -> ProcessCollector:
     return ProcessCollector(pid=lambda: process_id, registry=None)
 
@@ -100,8 +100,8 @@ class _Children(MultiProcessCollector):
     def collect(self) -> Iterable[Metric]:
         """Read the files of all children, and those of dead ones.
 
-        The process that children are forked from removes its own (`preloaded`), and the file of a child that
-        has just started is empty for a moment. Both may be while they are read, so they are read again.
+        The process that children are forked from removes its own file (`preloaded`), and the file of a new
+        child is empty for a moment. If either happens meanwhile, all files are read again.
         """
         for _ in range(READINGS):
             with suppress(FileNotFoundError, struct.error):
@@ -131,12 +131,12 @@ class SharedMetrics:
 def share_metrics(
     settings: Settings, children: Callable[[], Mapping[str, int]] = dict
 ) -> Iterator[SharedMetrics]:
-    """Serve the metrics of the processes that are started inside, which serve none themselves.
+    """Serve the metrics of the processes that are started in the block, which serve none themselves.
 
-    `children` returns the ids of those that run, by their names.
+    `children` returns the ids of those that run, by name.
 
-    They find the folder for their figures in the environment when they, or the process that they are forked
-    from, import prometheus_client. So this one must not fork them itself.
+    They read the folder of the shared files from the environment when they, or the process that they are
+    forked from, import prometheus_client. So this process must not fork them itself.
     """
     if settings.metrics_port is None:
         yield SharedMetrics(None, None)

@@ -1,4 +1,4 @@
-"""`monitoring migrate`, and what other processes demand of the schema."""
+"""`monitoring migrate`, and the schema that other processes require."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitoring.settings import Settings
 
 log = logging.getLogger(__name__)
 
-# By the first migration of each release: what nobody must do while processes of the release before still run.
+# By the first migration of a release: what must not be done while processes of the previous release run.
 _BESIDE_THE_RELEASE_BEFORE = {
     "0003_revoked_tokens": """\
 While processes of 0.1 run beside this release:
@@ -30,10 +30,10 @@ _ON_SQLITE = "Stop all processes of the release before first: on SQLite they can
 
 
 def migrate_now(settings: Settings) -> str:
-    """Bring the database to the newest schema, and return a sentence that says what was done.
+    """Bring the database to the newest schema, and return a sentence about what was done.
 
-    What must not be done meanwhile is said before anything changes. If it cannot be done, the command ends
-    with status 1 and the reason.
+    Warnings are printed before anything changes. If the migration fails, the command ends with status 1 and
+    the reason.
     """
     try:
         schema = asyncio.run(_read_schema(settings))
@@ -58,7 +58,7 @@ def migrate_now(settings: Settings) -> str:
 
 
 def demand_migrated_database(settings: Settings) -> None:
-    """End the command if the schema is too old or too new. A database that is away may come back."""
+    """End the command if the schema is too old or too new. An unavailable database does not end it."""
     with suppress(DatabaseUnavailable):
         schema = asyncio.run(_read_schema(settings))
         if schema.pending:

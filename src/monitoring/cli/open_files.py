@@ -1,4 +1,4 @@
-"""How many files and sockets a process may have open, and what they are for."""
+"""The limit of open files and sockets of a process, and how it is divided."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def affordable_clients() -> int:
 
 
 def affordable_backlog() -> int:
-    """Return how many connections may wait to be accepted: accepting takes all of them at once."""
+    """Return how many connections may wait to be accepted: all of them are accepted at once."""
     return min(MOST_BACKLOG, _limit() // BACKLOG_PART)
 
 

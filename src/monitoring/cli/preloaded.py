@@ -1,7 +1,6 @@
-"""What every child of a supervisor needs, for the process that they are forked from.
+"""Modules that every child of a supervisor needs, imported by the process that children are forked from.
 
-That process counts nothing. So it takes its own figures out of the shared metrics, and each child begins with
-the values that a new process has.
+That process removes its own figures from the shared metrics, so that each child begins like a new process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What children that serve need beside `preloaded`: the application, its handlers and the document."""
+"""Modules that children which serve need beside `preloaded`: the application, handlers and the document."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`monitoring dev`, `serve`, `worker`, `checker` and `migrate`: the processes of the service.
 
-The parent of several processes does none of their work. So what each kind needs is imported when it begins.
+The parent of several processes does none of their work. So imports of each kind stand inside functions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from monitoring.tracing import demand_packages
 if TYPE_CHECKING:
     from monitoring.cli.supervising import Supervisor
 
-# Modules that children share the memory of.
+# Modules whose memory children share.
 PRELOADED = "monitoring.cli.preloaded"
 MARKDOWN = "monitoring.articles.translation.markdown_source"
 SENDING = "monitoring.outbound.client"
@@ -233,8 +233,8 @@ def _supervise(
     on_ready: Callable[[], None] = lambda: None,
     on_stop: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run children until they are stopped. If one cannot start, it has said why, and its status is ours."""
-    demand_packages(settings)  # here, once: a child could not say so in one sentence
+    """Run children until they are stopped. If one cannot start, exit with its status. It printed why."""
+    demand_packages(settings)  # here, once: a child could not report it in one sentence
     with share_metrics(settings, supervisor.process_ids) as metrics, ExitStack() as stack:
         try:
             stack.enter_context(supervisor.forking())
@@ -246,7 +246,7 @@ def _supervise(
 
 
 def _end_as_told(signal_number: int | None) -> None:
-    """End by the same signal, as shells and supervisors expect of a server that a signal stopped."""
+    """End by the signal that stopped the server, as shells and supervisors expect."""
     if signal_number == signal.SIGINT:
         raise typer.Exit(128 + signal_number)
     if signal_number:

@@ -24,7 +24,7 @@ from monitoring.web.uvicorn_bridge import ServerConfig, WebServer
 
 
 def demand_working_backends(settings: Settings) -> None:
-    """End the command if the schema is old. Raise `SettingsError` for a storage that cannot be one."""
+    """End the command if the schema is old. Raise `SettingsError` for an invalid storage."""
     demand_migrated_database(settings)
     open_storage_of(settings)
 
@@ -32,8 +32,8 @@ def demand_working_backends(settings: Settings) -> None:
 def serve_alone(settings: Settings, announce: Callable[[str], None]) -> int | None:
     """Serve in this process until it is stopped. Return the stopping signal, if there was one.
 
-    Without Redis the worker and the checker run here too. `announce` is told the address, once it serves. If
-    the address cannot be listened on, the command ends.
+    Without Redis the worker and the checker run here too. `announce` is called with the URL once it serves.
+    If the address cannot be listened on, the command ends.
     """
     finishing_seconds = settings.shutdown_timeout_seconds
     if settings.redis_url is None:
@@ -81,8 +81,8 @@ if TYPE_CHECKING:
 
 
 def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfig]:
-    """Make the application, and say how it is served."""
-    with loading():  # so many modules that commands which serve nothing do without them
+    """Create the application and the server's configuration."""
+    with loading():  # many modules, which other commands do not need
         # First: if YAML is parsed, the modules fill the memory that this frees.
         document = published_document()
         from monitoring.asgi import MonitoringService  # noqa: PLC0415

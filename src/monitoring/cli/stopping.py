@@ -1,4 +1,4 @@
-"""How a process stops: at the first request it finishes its work, at the second it drops it."""
+"""How a process stops: the first request finishes its work, the second one cancels it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class Stop(asyncio.Event):
-    """Set when the work is to be finished: `drain_seconds` after the first request. A second cancels it.
+    """An event, set `drain_seconds` after the first request to stop. A second request cancels the work.
 
     `DROPPING_SECONDS` after the time for finishing, or after the second request, the process ends even if
     something still hangs.
@@ -56,16 +56,16 @@ class Stop(asyncio.Event):
             self.set()
 
     def is_requested(self) -> bool:
-        """Say whether the process stops: it is draining, or it finishes its work."""
+        """Whether a stop was requested: the process is draining or finishing its work."""
         return self._is_requested
 
     def listen_to_signals(self) -> None:
-        """Take SIGTERM and Ctrl-C as requests."""
+        """Treat SIGTERM and Ctrl-C as requests to stop."""
         for number in SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, self.request, number)
 
     def listen_to_parent(self, lifeline: Connection) -> None:
-        """Take every message of the parent as a request, and the parent's end as one."""
+        """Treat every message of the parent, and the parent's end, as a request to stop."""
         loop = asyncio.get_running_loop()
 
         def hear() -> None:
@@ -134,6 +134,6 @@ def _end_now(status: int) -> None:
 
 
 def say_ready(lifeline: Connection) -> None:
-    """Tell the parent that this child does its work now."""
+    """Report to the parent that this child is ready."""
     with suppress(OSError):  # a parent that is gone is noticed elsewhere
         lifeline.send_bytes(b"ready")

@@ -32,7 +32,7 @@ STEADY_SECONDS = 10.0
 MAX_PAUSE_SECONDS = 30.0
 REACTION_SECONDS = 3.0
 
-# What multiprocessing says of a child whose end nobody learns, because the process that forked it has ended.
+# The exit code of a child whose end cannot be observed, because the process that forked it has ended.
 UNKNOWN_STATUS = 255
 
 log = logging.getLogger(__name__)
@@ -41,16 +41,15 @@ _forking = multiprocessing.get_context("forkserver")
 
 
 class Supervisor:
-    """Keeps children at work until it is stopped. They are called `name-0`, `name-1` and so on.
+    """Keeps children running until it is stopped. They are called `name-0`, `name-1` and so on.
 
     A child is `work(lifeline, *args)` in a process of its own, one for each item of `args_of_each`. Over the
     lifeline the child reports that it is ready, and the parent tells it to stop. The lifeline breaks when the
     parent ends, however that happens, so that no child outlives its parent.
 
-    Children are forked from one process that has imported the modules in `preload` and done nothing else. It
-    has no loop, thread or connection. So they start at once, and share the memory of what is loaded. If that
-    process is killed, its children are told to stop, because nobody would learn of their ends, and others are
-    forked from a new one.
+    Children are forked from one process that has imported the modules in `preload` and has no loop, thread or
+    connection. So they start at once and share the memory of these modules. If that process is killed, its
+    children are told to stop, because their ends cannot be observed, and others are forked from a new one.
     """
 
     signal_number: int | None = None
@@ -100,8 +99,8 @@ class Supervisor:
     ) -> None:
         """Run until a signal stops it, or until a child cannot start: `status` is then that child's.
 
-        `demand` is called first, in a process of its own, so that this one need not load what that takes. It
-        ends its process as a command does if the children could not work.
+        `demand` is called first, in a process of its own, so that this one need not load its imports. It ends
+        that process like a command if the children could not work.
 
         `on_ready` is called once, when the first child is ready; `on_stop` before children are stopped, and
         `on_end` with the id of each process that has ended.
@@ -116,11 +115,11 @@ class Supervisor:
                 for seat, args in enumerate(self._args_of_each):
                     group.create_task(self._keep_one(f"{self._name}-{seat}", args))
         finally:
-            for child in self._children.values():  # there are some if something unforeseen was raised
+            for child in self._children.values():  # some remain after an unexpected exception
                 child.let_go()
 
     def process_ids(self) -> dict[str, int]:
-        """Return the ids of the processes that run, by their names. Any thread may ask."""
+        """Return the ids of the running processes by name. Thread-safe."""
         return {name: child.process_id for name, child in sorted(self._children.items())}
 
     def _stop(self, signal_number: int | None = None) -> None:
@@ -141,7 +140,7 @@ class Supervisor:
             child.process.kill()
 
     async def _meets(self, demand: Callable[[], None]) -> bool:
-        """Call it in a process, whose status is ours if it fails. A stop kills it, and then this is False."""
+        """Call `demand` in a process. False if it fails, which sets our status, or if a stop kills it."""
         while child := await self._start(_run_demand, (demand,)):
             ended = asyncio.create_task(child.wait_until_ended())
             stopped = asyncio.create_task(self._stopping.wait())
@@ -160,7 +159,7 @@ class Supervisor:
     async def _start(self, work: Callable[..., None], args: tuple[object, ...]) -> _Child | None:
         """Start a child; None if the stop comes first.
 
-        While the process that children are forked from is ending, none can be started: it is tried again.
+        Retries while the process that children are forked from is ending.
         """
         pause_seconds = 0.0
         while not self._stopping.is_set():
@@ -180,7 +179,7 @@ class Supervisor:
             await asyncio.wait_for(self._stopping.wait(), seconds)
 
     async def _keep_one(self, name: str, args: tuple[object, ...]) -> None:
-        """Keep one child at work. Each child that dies soon after its start is replaced more slowly."""
+        """Keep one child running. Each child that dies soon after its start is replaced more slowly."""
         pause_seconds = 0.0
         while child := await self._start(self._work, args):
             self._children[name] = child
@@ -240,7 +239,7 @@ class _Child:
         return self.process.exitcode
 
     def describe_end(self) -> str:
-        """Say how it ended."""
+        """Describe how it ended."""
         if self.status == UNKNOWN_STATUS:
             return "is told to stop, because the process that forked it has ended"
         return f"ended with status {self.status}"
@@ -259,18 +258,18 @@ class _Child:
         return True
 
     async def wait_until_ended(self) -> None:
-        """Wait until the child has ended, or until nobody would learn of that: then it is told to stop."""
+        """Wait until the child has ended. If its end can no longer be observed, tell it to stop."""
         await _readable(self.process.sentinel)
         self.process.join()
         self.let_go()
 
     def let_go(self) -> None:
-        """Break the lifeline: a child that still works stops."""
+        """Close the lifeline, which stops a running child."""
         self._lifeline.close()
 
 
 def _run_child(work: Callable[..., None], lifeline: Connection, *args: object) -> None:
-    """Work as a child. It ignores signals, which a terminal or systemd sends to it and its parent alike."""
+    """Run as a child. It ignores signals, because terminals and systemd send them to the parent as well."""
     for number in SIGNALS:
         signal.signal(number, _leave_to_parent)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -278,7 +277,7 @@ def _run_child(work: Callable[..., None], lifeline: Connection, *args: object) -
 
 
 def _run_demand(_: Connection, demand: Callable[[], None]) -> None:
-    """Say in sentences what is missing, and end with the status of a command."""
+    """Call `demand`, report what is missing, and end with the status of a command."""
     with reporting_wrong_settings():
         try:
             demand()
@@ -292,7 +291,7 @@ def _leave_to_parent(*_: object) -> None:
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """Start processes inside with signals blocked, until they are able to handle them."""
+    """Start processes in the block with signals blocked, until they can handle them."""
     resource_tracker.ensure_running()  # or `start` would do it, and unblock the signals
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:

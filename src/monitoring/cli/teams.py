@@ -1,4 +1,4 @@
-"""`monitoring teams`: who owns monitors, on which plan."""
+"""`monitoring teams`: teams and their plans."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def change_plan(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Move a team to a plan, or to what its plan allows by now. Monitors beyond it stay."""
+    """Move a team to a plan, or apply its plan's present limit. Monitors beyond the limit stay."""
     team = run_command(service.change_plan(name, plan, _read_max_monitors(plan)))
     if team is None:
         fail(f"There is no team {name}")

@@ -34,7 +34,7 @@ def invite_user(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Make a code with which somebody joins a team, and show it, this once."""
+    """Create a code to join a team, and show it once."""
     invited = _run(_invite(email, team_name, role), email)
     if invited is None:
         fail(f"There is no team {team_name}")
@@ -47,7 +47,7 @@ def list_users(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List who may sign in."""
+    """List the users who may sign in."""
     users = run_command(_list_users(team_name))
     if users is None:
         fail(f"There is no team {team_name}")
@@ -56,7 +56,7 @@ def list_users(
 
 @app.command("reset")
 def reset_password(email: Email, *, as_json: AsJson = False) -> None:
-    """Make a code with which a user sets a new password. Until then the old one holds."""
+    """Create a code to set a new password. The old password stays valid until then."""
     invited = _run(_make_reset_code(email), email)
     if invited is None:
         fail(f"There is no user {email}")
@@ -65,7 +65,7 @@ def reset_password(email: Email, *, as_json: AsJson = False) -> None:
 
 @app.command("remove")
 def remove_user(email: Email, *, as_json: AsJson = False) -> None:
-    """Remove a user, whose sessions end at once. What they made stays."""
+    """Remove a user and end their sessions. What they created stays."""
     user = _run(_remove_user(email), email)
     if user is None:
         fail(f"There is no user {email}")
@@ -100,7 +100,7 @@ async def _remove_user(email: str) -> User | None:
 
 
 def _run(work: Coroutine[Any, Any, Result], email: str) -> Result:
-    """Run a coroutine; what is refused ends the command with 1."""
+    """Run a coroutine. `Refused` ends the command with status 1."""
     try:
         return run_command(work)
     except Refused as refused:

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 def demand_what_tasks_need(settings: Settings) -> None:
-    """End the command if the schema is old. Raise `SettingsError` for an engine that cannot work."""
+    """End the command if the schema is old. Raise `SettingsError` for an engine with invalid settings."""
     demand_migrated_database(settings)
     demand_working_engine(settings)
     if settings.translator == "none":
@@ -23,12 +23,12 @@ def demand_what_tasks_need(settings: Settings) -> None:
 
 
 def demand_working_engine(settings: Settings) -> None:
-    """Raise `SettingsError` now for settings that would stop the worker with a traceback."""
+    """Raise `SettingsError` for settings with which the engine would fail later with a traceback."""
     if engine := make_engine(settings):
         engine.close()
 
 
 def work(settings: Settings, threads: int, lifeline: Connection | None = None) -> None:
-    """Run tasks until the process is stopped, so many of each kind at once. A child has a lifeline."""
+    """Run tasks, `threads` of each kind at once, until the process is stopped. A child has a lifeline."""
     settings = settings.model_copy(update={"worker_threads": threads})
     run_in_background(settings, run_worker, lifeline)

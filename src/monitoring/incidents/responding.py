@@ -1,4 +1,4 @@
-"""What people do about an incident: they acknowledge it, and write notes."""
+"""Responses to an incident: acknowledging it, and writing notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_NOTES = 500
 
 
 async def acknowledge(team_id: UUID, incident_id: UUID, actor: Actor) -> tuple[Incident, list[UUID]]:
-    """Say that somebody takes care of an open incident, and announce it. The first to say so counts.
+    """Acknowledge an open incident, and announce that. Only the first acknowledgement counts.
 
     Returns the incident and deliveries to nudge after the commit. Raises Problem if the team has no such
     incident, or if it is resolved and nobody acknowledged it while it was open.

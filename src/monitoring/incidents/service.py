@@ -22,10 +22,10 @@ from monitoring.notifications.announcing import announce
 from monitoring.notifications.routing import Announcement
 from monitoring.notifications.subjects import MonitorSubject, describe_monitor
 
-# Such an update names each row twice, so one statement for thousands of rows would be slow.
+# The update of resolved incidents has each row's values twice, so thousands of rows at once would be slow.
 UPDATED_AT_ONCE = 500
 
-# So far back incidents tell whether a monitor is flapping.
+# The incidents within this time decide whether a monitor is flapping.
 RECENT = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """A monitor went down: the first failure was at `started_at`, and it was certain at `confirmed_at`."""
+    """A monitor went down: its first failure was at `started_at`, and was confirmed at `confirmed_at`."""
 
     monitor: MonitorSubject
     started_at: datetime
@@ -45,7 +45,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """The open incident of a monitor, if there is one, is over."""
+    """The end of a monitor's open incident, if there is one."""
 
     monitor: MonitorSubject
     resolved_at: datetime
@@ -147,7 +147,7 @@ async def list_incidents(
 
 
 async def count_open(team_id: UUID) -> tuple[int, int]:
-    """Count the incidents of a team that are not over, and those of them that somebody takes care of."""
+    """Count the open incidents of a team, and those of them that are acknowledged."""
     still_open = Incident.filter(team_id=team_id, resolved_at=None)
     counted = still_open.annotate(count=Count("id"), acknowledged=Count("acknowledged_at"))
     [(count, acknowledged_count)] = await counted.values_list("count", "acknowledged")
@@ -168,7 +168,7 @@ def _log(incident: Incident, monitor: MonitorSubject, what: str, why: str) -> No
 
 
 async def _count_recent(incidents: Sequence[Incident]) -> Counter[UUID]:
-    """Count how many incidents the monitors of these have had within an hour before the last of them."""
+    """Count the incidents of these incidents' monitors within an hour before the last of them."""
     monitor_ids = [incident.monitor_id for incident in incidents]
     since = max(incident.confirmed_at for incident in incidents) - RECENT
     recent = Incident.filter(monitor_id__in=monitor_ids, confirmed_at__gt=since)
@@ -182,7 +182,7 @@ def announcement_of(
     monitor: MonitorSubject,
     recent_incidents: int | None = None,
 ) -> Announcement:
-    """Write an event of an incident, for all channels of its team."""
+    """Make the announcement of an incident's event, for all channels of its team."""
     subject: dict[str, Json] = {
         "incident": represent_incident(incident),
         "monitor": describe_monitor(monitor),

@@ -1,4 +1,4 @@
-"""The time in which a monitor had an incident."""
+"""The time spans in which a monitor had an incident."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tortoise.expressions import Q
 
 from monitoring.incidents.models import Incident
 
-# More than a picture can tell apart.
+# More than a chart can show.
 MAX_SPANS = 500
 
 
 async def read_incident_spans(
     monitor_id: UUID, start: datetime, end: datetime
 ) -> list[tuple[datetime, datetime]]:
-    """Return the newest spans that overlap a range, in order. One that is not over ends with the range."""
+    """Return the newest spans that overlap a range, in order. An open one ends with the range."""
     incidents = Incident.filter(
         Q(resolved_at=None) | Q(resolved_at__gt=start), monitor_id=monitor_id, started_at__lt=end
     )

@@ -1,4 +1,4 @@
-"""Codes that let somebody join a team, or set a new password. People hand them over; nothing sends them."""
+"""Codes to join a team or to set a new password. People pass them on; the service does not send them."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _CODE = re.compile(rf"{CODE_PREFIX}[A-Za-z0-9_-]{{43}}")
 
 @dataclass(frozen=True, slots=True)
 class Invited:
-    """An invitation with its code, which is not stored and cannot be read again."""
+    """An invitation with its code, which is not stored and cannot be shown again."""
 
     invitation: Invitation
     code: str
 
 
 async def invite(team_id: UUID, email: str, role: Role | str, *, by: Actor) -> Invited:
-    """Invite somebody to a team. Their earlier invitations stop working.
+    """Invite a person to a team. Their earlier invitations become invalid.
 
-    Raises `Refused` if they are in this team. If they are in another, they learn it only when they join.
+    Raises `Refused` if they are in this team. If they are in another, joining will be refused.
     """
     email, role = read_email(email), Role(role)
     async with transaction():
@@ -54,7 +54,7 @@ async def invite(team_id: UUID, email: str, role: Role | str, *, by: Actor) -> I
 
 
 async def make_reset_code(team_id: UUID, user_id: UUID, *, by: Actor) -> Invited:
-    """Make a code to set a new password with. The old password works until then. Raises `Refused`."""
+    """Create a code to set a new password. The old password works until then. Raises `Refused`."""
     async with transaction():
         await lock_team(team_id)
         user = await get_member(team_id, user_id)
@@ -64,7 +64,7 @@ async def make_reset_code(team_id: UUID, user_id: UUID, *, by: Actor) -> Invited
 
 
 async def list_invitations(team_id: UUID) -> list[Invitation]:
-    """Return the living invitations of people who have not joined yet, newest first."""
+    """Return the unexpired invitations of people who have not joined yet, newest first."""
     return await _living().filter(team_id=team_id, user_id=None).order_by("-id")
 
 
@@ -80,7 +80,7 @@ async def withdraw_invitation(team_id: UUID, invitation_id: UUID, *, by: Actor) 
 
 
 async def find_invitation(code: str) -> Invitation | None:
-    """Return a code's living invitation, with its team and, for a new password, its user."""
+    """Return the unexpired invitation of a code, with its team and, for a new password, its user."""
     code = code.strip()
     if not _CODE.fullmatch(code):
         return None
@@ -90,7 +90,7 @@ async def find_invitation(code: str) -> Invitation | None:
 async def accept_invitation(code: str, name: str, password: str, *, address: str | None = None) -> User:
     """Use up a code: join its team, or set a new password, which ends all sessions. Raises `Refused`.
 
-    Only somebody who joins needs the name. A refused attempt does not use up the code.
+    The name is only needed for joining. A refused attempt does not use up the code.
     """
     invitation = await find_invitation(code)
     if invitation is None:
@@ -141,7 +141,7 @@ async def _reset_password(
 
 
 async def _make_code(team_id: UUID, email: str, role: Role, by: Actor, user: User | None = None) -> Invited:
-    """Make a code. It replaces earlier ones for this email, and the team's expired codes are deleted."""
+    """Create a code, replacing earlier ones for this email, and delete the team's expired codes."""
     code, now = CODE_PREFIX + secrets.token_urlsafe(CODE_RANDOM_BYTES), datetime.now(UTC)
     await Invitation.filter(team_id=team_id, email=email).delete()
     await Invitation.filter(team_id=team_id, expires_at__lte=now).delete()

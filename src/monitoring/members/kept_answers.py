@@ -1,6 +1,6 @@
-"""Pages that tell what is wrong with a form, kept for an hour: a browser that goes back asks for them again.
+"""Pages with the errors of a form, kept for an hour, because a browser that goes back requests them again.
 
-They show what was typed, secrets too, so they are stored encrypted, and only their session gets them.
+They contain the form's input, including secrets. So they are encrypted, and only their session gets them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ KEPT_A_SESSION = 5
 
 
 class Answer(NamedTuple):
-    """A page, and the status that it had."""
+    """A page and its status code."""
 
     status: int
     page: str
 
 
 async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
-    """Keep an answer, and forget all but the newest of the session. Returns its id; None if it has ended."""
+    """Store an answer, and delete all but the newest of the session. Returns its id; None if it has ended."""
     now, of_session = datetime.now(UTC), KeptAnswer.filter(session_id=session_id)
     page = encrypt(answer.page)
     try:
@@ -45,7 +45,7 @@ async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
 
 
 async def find_answer(session_id: UUID, answer_id: UUID) -> Answer | None:
-    """Return an answer that the session got within the last hour; None if it is no longer kept."""
+    """Return an answer that the session got within the last hour; None if it was deleted."""
     recent = KeptAnswer.filter(session_id=session_id, created_at__gt=datetime.now(UTC) - LIFETIME)
     kept = await recent.get_or_none(id=answer_id)
     try:
@@ -55,5 +55,5 @@ async def find_answer(session_id: UUID, answer_id: UUID) -> Answer | None:
 
 
 async def delete_old_answers(now: datetime) -> int:
-    """Delete what is no longer kept, and return how much it was."""
+    """Delete answers older than an hour, and return their number."""
     return await KeptAnswer.filter(created_at__lte=now - LIFETIME).delete()

@@ -47,7 +47,7 @@ class User(Model):
 
 
 class Session(Model):
-    """A browser that somebody signed in with: the SHA-256 of its token, 256 random bits."""
+    """A signed-in browser: the SHA-256 of its token, 256 random bits."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     user: fields.ForeignKeyRelation[User] = fields.ForeignKeyField("monitoring.User", related_name="sessions")
@@ -64,7 +64,7 @@ class Session(Model):
 
 
 class KeptAnswer(Model):
-    """The page that tells what is wrong with a form, for a browser that comes back to it. Encrypted."""
+    """The page with the errors of a form, for a browser that goes back to it. Encrypted."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     session: fields.ForeignKeyRelation[Session] = fields.ForeignKeyField("monitoring.Session")
@@ -79,7 +79,7 @@ class KeptAnswer(Model):
 
 
 class PasswordLink(Model):
-    """A link by email for one new password: the row is the job of sending it, until it is used or too old."""
+    """An emailed link to set a new password. The row is also the job of sending it."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     user: fields.ForeignKeyRelation[User] = fields.ForeignKeyField(
@@ -87,7 +87,7 @@ class PasswordLink(Model):
     )
     user_id: UUID
     attempts = fields.IntField(default=0)
-    # While a worker sends it, `due_at` is the end of the lease. None if nothing is left to send.
+    # While a worker sends it, `due_at` is the end of the lease. Null once it was sent.
     due_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True, db_index=True)
     claim = fields.UUIDField(null=True)
     nudged_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
@@ -100,14 +100,14 @@ class PasswordLink(Model):
 
 
 class Invitation(Model):
-    """A code for one use: it lets somebody join a team, or its user set a new password."""
+    """A code for one use, to join a team or to set a user's new password."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField(
         "monitoring.Team", related_name="invitations"
     )
     team_id: UUID
-    # The user whose password it resets; None if it lets somebody join.
+    # The user whose password it resets; null if it is for joining.
     user: fields.ForeignKeyNullableRelation[User] = fields.ForeignKeyField(
         "monitoring.User", related_name="reset_codes", null=True
     )

@@ -1,4 +1,4 @@
-"""Links by email for people who forgot their password. A link works once, within an hour."""
+"""Emailed links for users who forgot their password. A link works once, within an hour."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from monitoring.members.sessions import end_sessions
 
 PURPOSE = "new-password"
 
-# As long as the window of the limit (`app/sign_in/attempts.py`): who used it up has left a link that works.
+# As long as the window of the limit (`app/sign_in/attempts.py`): whoever reaches the limit has a valid link.
 LIFETIME = timedelta(hours=1)
 
 
 async def request_link(email: str, address: str) -> UUID | None:
-    """Make a link for the user with this email, and return its id; None if there is no such user.
+    """Create a link for the user with this email, and return its id; None if there is no such user.
 
-    Earlier links stay good: a stranger who asks for more takes none away. Call this after the answer, because
-    its time must not tell which emails are known.
+    Earlier links stay valid, so that nobody else can revoke them by asking for more. Call this after the
+    answer was sent, so that its timing does not reveal which emails are known.
     """
     async with transaction():
         try:
@@ -46,12 +46,12 @@ async def request_link(email: str, address: str) -> UUID | None:
 
 
 def write_link(link: PasswordLink, base_url: str) -> str:
-    """Write the address that a link leads to. The database has nothing to make it from, and logs no query."""
+    """Return the URL of a link. It cannot be made from the database alone, and its query is never logged."""
     return f"{base_url}/app/{PURPOSE}?token={sign_link(PURPOSE, {'link': str(link.id)}, link.expires_at)}"
 
 
 async def find_link(token: str) -> PasswordLink | None:
-    """Return the link of a token with its user and their team; None if it is used, too old or not ours."""
+    """Return the link of a token with its user and team; None if it is used, expired or not signed by us."""
     claims = read_link(PURPOSE, token)
     if claims is None:
         return None
@@ -83,5 +83,5 @@ async def use_link(link: PasswordLink, password: str, *, address: str) -> User:
 
 
 async def delete_expired_links(now: datetime) -> int:
-    """Delete links that are too old, and return how many there were."""
+    """Delete expired links, and return their number."""
     return await PasswordLink.filter(expires_at__lte=now).delete()

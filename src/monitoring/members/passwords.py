@@ -1,6 +1,6 @@
-"""Passwords are kept as argon2id hashes (RFC 9106). Each takes 64 MiB and a while, so threads make them.
+"""Passwords as argon2id hashes (RFC 9106). Each takes 64 MiB and some time, so threads compute them.
 
-Few may wait for a thread: the others are told at once to come back.
+Few callers may wait for a thread: the others get a 503 at once.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Result = TypeVar("Result")
 
 HASHES_AT_ONCE = 2
 
-# Hashes that run or wait, so that nobody waits for more than a few seconds. Strangers never take all places:
-# the rest is for known browsers, and for people who have shown who they are.
+# The most hashes that run or wait, so that nobody waits for more than a few seconds. Unknown browsers get
+# only some of them: the rest is for known browsers and for users who are signed in.
 PLACES = 32
 PLACES_OF_STRANGERS = 16
 
@@ -41,7 +41,7 @@ class _Places:
         self._taken = 0
 
     async def run(self, most_taken: int, work: Callable[[], Result]) -> Result:
-        """Work in a thread. Raises `Problem("service_unavailable")` if so many places are taken."""
+        """Run work in a thread. Raises `Problem("service_unavailable")` if this many places are taken."""
         with self._counting:
             if self._taken >= most_taken:
                 raise Problem("service_unavailable")
@@ -59,15 +59,15 @@ _places = _Places()
 
 
 async def hash_password(password: str) -> str:
-    """Hash a password for storage, with today's parameters and its own salt. Raises `Problem`."""
+    """Hash a password for storage, with the current parameters and a new salt. Raises `Problem`."""
     return await _places.run(PLACES, partial(_hasher.hash, _as_bytes(password)))
 
 
 async def is_same_password(password: str, stored_hash: str | None, *, is_known: bool = True) -> bool:
     """Compare with a stored hash. Without one it does the same work and returns False.
 
-    Raises `Problem("service_unavailable")` if too many hashes wait already, fewer of them for somebody who is
-    not known yet.
+    Raises `Problem("service_unavailable")` if too many hashes are waiting. The limit is lower for unknown
+    browsers.
     """
     compare = partial(_compare, password[:MAX_PASSWORD_CHARACTERS], stored_hash)
     is_same = await _places.run(PLACES if is_known else PLACES_OF_STRANGERS, compare)
@@ -75,7 +75,7 @@ async def is_same_password(password: str, stored_hash: str | None, *, is_known: 
 
 
 def is_outdated(stored_hash: str) -> bool:
-    """Say whether a hash was made with other parameters than today's."""
+    """Return whether a hash was made with outdated parameters."""
     return _hasher.check_needs_rehash(stored_hash)
 
 

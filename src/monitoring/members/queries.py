@@ -21,7 +21,7 @@ async def list_living_sessions(session_ids: Collection[UUID], now: datetime) -> 
         SELECT sessions.id, users.team_id, users.role FROM {id_rowset(connection)}
             JOIN sessions ON sessions.id = given.id JOIN users ON users.id = sessions.user_id
             WHERE sessions.expires_at > $2
-    """  # noqa: S608 - our own words
+    """  # noqa: S608 - our own names
     values = [pack_ids(connection, session_ids), *spell_values(connection, [now])]
     _, rows = await connection.execute_query(spell(connection, sql), values)
     return [(read_id(id_), read_id(team_id), role) for id_, team_id, role in rows]

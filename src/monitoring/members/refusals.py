@@ -1,4 +1,4 @@
-"""Why people are refused: the sentences that the app and the command line share."""
+"""Refusals about members, with the sentences that the app and the command line share."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ SENTENCES = {
 }
 
 
-class Refused(Exception):  # noqa: N818 - an answer, not a mistake of the caller
-    """A refusal: nothing was done. `name` is one of `SENTENCES`."""
+class Refused(Exception):  # noqa: N818 - an answer, not an error of the caller
+    """An action was refused, and nothing was changed. `name` is one of `SENTENCES`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -36,5 +36,5 @@ class Refused(Exception):  # noqa: N818 - an answer, not a mistake of the caller
 
     @property
     def sentence(self) -> str:
-        """Why, in plain words."""
+        """The reason, for people."""
         return SENTENCES[self.name]

@@ -20,10 +20,10 @@ _EMAIL = re.compile(r"[^@]+@[^@]+")
 
 
 def read_email(text: str) -> str:
-    """Return the one spelling of an email. Raises `Refused("email_invalid")`.
+    """Return an email in its normal form. Raises `Refused("email_invalid")`.
 
-    Case never tells two people apart, although RFC 5321 §2.4 would allow it. Invisible characters (spaces,
-    controls, zero-width ones) are refused, and so is what PostgreSQL cannot store.
+    Case is ignored, although RFC 5321 §2.4 would allow emails that differ in it. Invisible characters
+    (spaces, controls, zero-width ones) and characters that PostgreSQL cannot store are refused.
     """
     if len(text) > 4 * MAX_EMAIL_CHARACTERS:  # normalising takes quadratic time
         raise Refused("email_invalid")
@@ -42,10 +42,10 @@ def read_name(text: str) -> str:
 
 
 def check_password(password: str, email: str) -> None:
-    """Demand 12 to 1024 characters of any kind that are hard to guess and not the email. Raises `Refused`.
+    """Raise `Refused` unless a password has 12 to 1024 characters and is hard to guess.
 
-    Common passwords, repetitions, sequences and words of this email are easy to guess. No kinds of characters
-    are demanded (NIST SP 800-63B §3.1.1.2).
+    Common passwords, repetitions, sequences and parts of this email are easy to guess. No kinds of characters
+    are required (NIST SP 800-63B §3.1.1.2).
     """
     if len(password) < MIN_PASSWORD_CHARACTERS:
         raise Refused("password_too_short")
@@ -58,10 +58,10 @@ def check_password(password: str, email: str) -> None:
 
 
 def _is_easy_to_guess(password: str, email: str) -> bool:
-    from zxcvbn_rs_py import zxcvbn  # noqa: PLC0415 - 1.2 MiB, for somebody who chooses a password
+    from zxcvbn_rs_py import zxcvbn  # noqa: PLC0415 - 1.2 MiB, only needed for new passwords
 
     judged = unicodedata.normalize("NFKC", password[:_JUDGED_CHARACTERS])
-    printable = judged.encode("utf-8", "replace").decode()  # zxcvbn takes no half of a surrogate pair
+    printable = judged.encode("utf-8", "replace").decode()  # zxcvbn fails for lone surrogates
     known_words = [*_KNOWN_WORDS, email, *re.split(r"[\W_]+", email)]
     return zxcvbn(printable[:_JUDGED_CHARACTERS], known_words).guesses_log10 < MIN_GUESSES_LOG10
 

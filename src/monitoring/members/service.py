@@ -19,13 +19,13 @@ from monitoring.members.sessions import end_sessions
 
 
 async def list_members(team_id: UUID | None = None) -> list[User]:
-    """Return a team's members, or everybody, oldest first."""
+    """Return a team's members, or all users, oldest first."""
     users = User.filter(team_id=team_id) if team_id else User.all()
     return await users.order_by("id").select_related("team")
 
 
 async def name_members(team_id: UUID, emails: Collection[str]) -> dict[str, str]:
-    """Return the names of those of these people who are in the team, by their emails."""
+    """Return the names of these users by email, as far as they are in the team."""
     if not emails:
         return {}
     found = await User.filter(team_id=team_id, email__in=emails).values_list("email", "name")
@@ -46,9 +46,9 @@ async def find_user(email: str) -> User | None:
 
 
 async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Actor) -> None:
-    """Give somebody a role. Raises `Refused` for the last owner. Idempotent.
+    """Change a member's role. Raises `Refused` for the last owner. Idempotent.
 
-    The codes that a former owner handed out stop working.
+    The codes that a former owner created become invalid.
     """
     role = Role(role)
     async with transaction():
@@ -64,7 +64,7 @@ async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Act
 
 
 async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:
-    """Remove somebody, whose sessions and codes end at once. Raises `Refused` for the last owner.
+    """Remove a member with their sessions and codes. Raises `Refused` for the last owner.
 
     Keys and monitors belong to the team and stay.
     """
@@ -80,7 +80,7 @@ async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:
 async def change_password(user: User, current: str, new: str, *, by: Actor, keep: UUID | None = None) -> None:
     """Set a new password and end the user's sessions, except the one to keep. Raises `Refused`.
 
-    Codes for a new password that were handed out before stop working.
+    Existing codes for a new password become invalid.
     """
     if not await is_same_password(current, user.password_hash):
         raise Refused("wrong_password")
@@ -88,7 +88,7 @@ async def change_password(user: User, current: str, new: str, *, by: Actor, keep
     password_hash = await hash_password(new)
     async with transaction():
         await lock_team(user.team_id)
-        # If two changes come at once, the first makes the second's current password wrong.
+        # Of two simultaneous changes, the first makes the second's current password wrong.
         unchanged = User.filter(id=user.id, password_hash=user.password_hash)
         if not await unchanged.update(password_hash=password_hash):
             raise Refused("wrong_password")
@@ -99,12 +99,12 @@ async def change_password(user: User, current: str, new: str, *, by: Actor, keep
 
 
 async def lock_team(team_id: UUID) -> None:
-    """Hold the team's row until the transaction ends, so that its members change one by one."""
+    """Lock the team's row until the transaction ends, so that its members change one by one."""
     await Team.select_for_update(no_key=True).get(id=team_id)
 
 
 async def _give_up_ownership(user: User) -> None:
-    """Demand that another owner stays, and delete the user's codes, with which they could come back."""
+    """Raise `Refused` for the last owner, and delete the codes with which the user could come back."""
     if not await User.filter(team_id=user.team_id, role=Role.OWNER.value).exclude(id=user.id).exists():
         raise Refused("last_owner")
     await Invitation.filter(team_id=user.team_id, invited_by=user.email).delete()

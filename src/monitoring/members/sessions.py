@@ -1,4 +1,4 @@
-"""Sessions: who is signed in, with which browser, and until when."""
+"""Sessions: which user is signed in, with which browser, and until when."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from monitoring.members.refusals import Refused
 
 TOKEN_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
-# "Last seen" is exact to five minutes, which saves a write with every page.
+# "Last seen" is accurate to five minutes, which saves a write with every page.
 LAST_SEEN_GRAIN = timedelta(minutes=5)
 
 
 class Standing(NamedTuple):
-    """A living session, and what it lets its person see: a team's things, as this role does."""
+    """The user, team and role of a session that has not ended."""
 
     session_id: UUID
     team_id: UUID
@@ -36,7 +36,7 @@ class Standing(NamedTuple):
 async def begin_session(user: User, browser: str, *, address: str | None = None) -> str:
     """Begin a session and return its token, which is not stored. Delete the user's expired sessions.
 
-    Raises `Refused("wrong_password")` if the user or the password changed since it was authenticated.
+    Raises `Refused("wrong_password")` if the user or the password changed since authentication.
     """
     token, now = secrets.token_urlsafe(TOKEN_RANDOM_BYTES), datetime.now(UTC)
     lifetime = timedelta(hours=current_backends().settings.session_hours)
@@ -60,7 +60,7 @@ async def begin_session(user: User, browser: str, *, address: str | None = None)
 
 
 async def find_session(token: str) -> Session | None:
-    """Return a token's living session, with its user and their team, and note that it was seen."""
+    """Return the session of a token with its user and team, and update when it was last seen."""
     if not token.isascii():
         return None
     now = datetime.now(UTC)
@@ -73,18 +73,18 @@ async def find_session(token: str) -> Session | None:
 
 
 async def read_standings(session_ids: Collection[UUID]) -> dict[UUID, Standing]:
-    """Return the standings of the living among these sessions, in one statement. It notes nothing."""
+    """Return the standings of those of these sessions that have not ended. Changes nothing."""
     living = await list_living_sessions(session_ids, datetime.now(UTC))
     return {session_id: Standing(session_id, team_id, role) for session_id, team_id, role in living}
 
 
 async def list_sessions(user_id: UUID) -> list[Session]:
-    """Return a user's living sessions, newest first."""
+    """Return a user's sessions that have not ended, newest first."""
     return await Session.filter(user_id=user_id, expires_at__gt=datetime.now(UTC)).order_by("-id")
 
 
 async def find_addresses(team_id: UUID, sessions: Sequence[Session]) -> dict[str, str]:
-    """Return the addresses that sessions began at, by session id. The audit log knows them since 0.2.0."""
+    """Return the addresses from which sessions began, by session id. The audit log has them since 0.2.0."""
     if not sessions:
         return {}
     ids = [each.id for each in sessions]
@@ -100,7 +100,7 @@ async def end_session(session_id: UUID) -> None:
 
 
 async def end_session_of(user: User, session_id: UUID, *, by: Actor) -> bool:
-    """End one of a user's sessions, and note it in the audit log. Returns False if they have no such one."""
+    """End one of a user's sessions, and record it in the audit log. Returns False if there is no such one."""
     async with transaction():
         if not await Session.filter(id=session_id, user_id=user.id).delete():
             return False
@@ -109,7 +109,7 @@ async def end_session_of(user: User, session_id: UUID, *, by: Actor) -> bool:
 
 
 async def end_sessions(user_id: UUID, *, keep: UUID | None = None, by: Actor | None = None) -> None:
-    """End all of a user's sessions, except the one to keep. The audit log notes it if `by` is given."""
+    """End all of a user's sessions, except the one to keep. If `by` is given, the audit log records it."""
     async with transaction():
         user = await User.select_for_update(no_key=True).get_or_none(id=user_id)
         if user is None:

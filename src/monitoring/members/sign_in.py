@@ -1,4 +1,4 @@
-"""Whose an email and a password are."""
+"""Authenticates users by email and password."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ async def authenticate(email: str, password: str, *, is_known: bool = False) -> 
     """Return the user with their team; None if there is no such user or the password is wrong.
 
     Both refusals cost the same work. A hash with outdated parameters is replaced. Callers count the attempt
-    first, and say if the browser is known. Raises `Problem("service_unavailable")` if too many attempts wait.
+    first. Raises `Problem("service_unavailable")` if too many attempts are waiting.
     """
     user = await _find_user(email)
     stored_hash = user.password_hash if user else None
@@ -28,9 +28,10 @@ async def authenticate(email: str, password: str, *, is_known: bool = False) -> 
 
 
 async def record_refusal(email: str, action: Action, address: str) -> None:
-    """Record in the team's audit log that somebody at an address could not sign in as its member.
+    """Record a failed sign-in from an address in the audit log of the user's team.
 
-    Nothing is recorded for an unknown email. Call this after the answer: its time must not tell which it was.
+    Nothing is recorded for an unknown email. Call this after the answer was sent, so that its timing does not
+    reveal which emails are known.
     """
     async with transaction():
         if user := await _find_user(email):

@@ -1,4 +1,4 @@
-"""Announces what a team is warned of before a monitor goes down."""
+"""Announces warnings: degradation, and certificates that expire soon."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitoring.notifications.subjects import MonitorSubject, describe_monitor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned:
-    """What a check changed of a monitor's warnings. `message` says why the monitor is degraded, if it is."""
+    """How a check changed a monitor's warnings. `message` is why the monitor is degraded, if it is."""
 
     monitor: MonitorSubject
     before: Warnings

@@ -15,7 +15,7 @@ from monitoring.incidents.service import Ending, resolve_incidents
 from monitoring.monitors.health import Health, State
 from monitoring.monitors.models import CheckState, Monitor, StateChange
 
-# How soon a changed monitor is checked, however often it is changed.
+# How soon a monitor is checked after a change, however often it is changed.
 CHANGE_DELAY = timedelta(seconds=10)
 
 _MICROSECOND = timedelta(microseconds=1)

@@ -1,4 +1,4 @@
-"""What a client decides about a monitor: the fields of the document's MonitorCreate, and their defaults."""
+"""The configuration of a monitor: the fields of the document's MonitorCreate, and their defaults."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _SCHEMA = "MonitorCreate"
 
 
 def configuration_of(monitor: Monitor) -> Configuration:
-    """Read a monitor's configuration as answers show it, in the order of the document."""
+    """Return a monitor's configuration as answers show it, in the order of the document."""
     return {**read_configuration(monitor, _SCHEMA), "request_headers": show_headers(monitor.request_headers)}
 
 
 def sent_configuration_of(monitor: Monitor) -> Configuration:
-    """Read a monitor's configuration with the credentials that checks send. Raises `UndecryptableError`."""
+    """Return a monitor's configuration with the credentials that checks send. Raises `UndecryptableError`."""
     headers = read_headers(monitor.request_headers, monitor.encrypted_headers)
     return {**configuration_of(monitor), "request_headers": headers}
 
 
 def store_configuration(configuration: Mapping[str, Json]) -> dict[str, Any]:
-    """Return the columns that keep a configuration, its credentials encrypted."""
+    """Return the columns that store a configuration, its credentials encrypted."""
     return {**configuration, **store_headers(configuration["request_headers"])}
 
 

@@ -1,6 +1,6 @@
-"""Which request headers are credentials, and where the mask stands for their values. Pure.
+"""Which request headers are credentials, and how their values are masked. Pure.
 
-A patch that says the mask keeps what is stored.
+A patch that contains the mask keeps the stored value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from monitoring.backends.encryption import MASK
 _NAME = re.compile("auth|cookie|credential|jwt|key|passw|pwd|secret|session|signature|token", re.IGNORECASE)
 
 _VALUE = re.compile(
-    # Schemes of Authorization (RFC 9110 §11.4), wherever they are sent
+    # Authorization schemes (RFC 9110 §11.4), in any header
     r"^(?i:apikey|basic|bearer|digest|negotiate|ntlm|token|aws4-hmac-sha256) +\S"
     r"|eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*"  # a JWT: base64 of `{"`
     r"|://[^\s/:@]*:[^\s/@]+@"  # a password in an address
@@ -28,7 +28,7 @@ _VALUE = re.compile(
 
 
 def is_credential(name: str, value: str) -> bool:
-    """Say whether a header is named like a credential or its value looks like one. An empty value is none."""
+    """Return whether a header is named like a credential, or its value looks like one and is not empty."""
     return bool(value) and bool(_NAME.search(name) or _VALUE.search(value))
 
 
@@ -38,12 +38,12 @@ def find_credentials(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def mask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str, str]:
-    """Put the mask in the place of credentials."""
+    """Replace credentials with the mask."""
     return {name: MASK if name in credentials else value for name, value in headers.items()}
 
 
 def unmask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str, str]:
-    """Put credentials in the place of their masks. A mask without a credential is left out."""
+    """Replace masks with their credentials. A mask without a credential is left out."""
     return {
         name: credentials.get(name, value) if value == MASK else value
         for name, value in headers.items()

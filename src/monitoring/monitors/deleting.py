@@ -1,4 +1,4 @@
-"""Deletions that can be undone: monitors are deleted some minutes after somebody asked for it."""
+"""Deletions that can be undone: monitors are deleted some minutes after the request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PORTION = 500
 
 
 class Deletion(NamedTuple):
-    """What one act deletes: how many monitors, and when."""
+    """A scheduled deletion: how many monitors, and when."""
 
     deletion_id: UUID
     monitors_count: int
@@ -36,9 +36,9 @@ class Deletion(NamedTuple):
 async def schedule_deletion(
     team_id: UUID, monitor_ids: Collection[UUID], now: datetime, *, by: Actor
 ) -> None:
-    """Delete these monitors of the team after `UNDO_TIME`. Each is in the audit log now.
+    """Schedule the deletion of these monitors after `UNDO_TIME`. The audit log records each at once.
 
-    Monitors that are being deleted already stay with that deletion.
+    Monitors of an earlier scheduled deletion stay in that one.
     """
     deletion_id, delete_at = uuid7(), now + UNDO_TIME
     chosen = list(monitor_ids)
@@ -58,12 +58,12 @@ async def schedule_deletion(
 
 
 async def find_deletion(monitor_id: UUID) -> PendingDeletion | None:
-    """Return when a monitor will be deleted, if it will."""
+    """Return when a monitor will be deleted, or None."""
     return await PendingDeletion.get_or_none(monitor_id=monitor_id)
 
 
 async def undo_deletion(team_id: UUID, deletion_id: UUID, *, by: Actor) -> Collection[UUID]:
-    """Keep the monitors of a deletion that are not deleted yet, and return them."""
+    """Cancel a deletion for monitors that are not deleted yet, and return these."""
     async with transaction():
         pending = PendingDeletion.filter(team_id=team_id, deletion_id=deletion_id)
         kept = dict(await pending.select_for_update().values_list("monitor_id", "monitor__name"))
@@ -85,9 +85,9 @@ async def list_deletions(team_id: UUID) -> list[Deletion]:
 
 
 async def carry_out_deletions(now: datetime) -> int:
-    """Delete the monitors whose time to undo is over, one a transaction. Several workers may do this at once.
+    """Delete the monitors whose time to undo is over, one per transaction. Several workers may do so at once.
 
-    Returns how many. A process that is stopped leaves the others to the next round.
+    Returns how many. A process that is stopped leaves the others to the next run.
     """
     count = 0
     due = PendingDeletion.filter(delete_at__lte=now).order_by("delete_at")
@@ -98,7 +98,7 @@ async def carry_out_deletions(now: datetime) -> int:
 
 async def _carry_out(pending: PendingDeletion) -> bool:
     async with transaction():
-        # Whoever undoes the deletion, or carries it out, holds the row.
+        # Locked by whichever process undoes the deletion or carries it out.
         held = PendingDeletion.filter(id=pending.id).select_for_update(skip_locked=True)
         if not await held.exists():
             return False

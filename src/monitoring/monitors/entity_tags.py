@@ -8,14 +8,14 @@ _BETWEEN_COMMAS = re.compile(r'(?:[^,"]|"[^"]*"?)+')
 
 
 def entity_tag(version: int) -> str:
-    """Write a strong entity tag."""
+    """Return a strong entity tag."""
     return f'"{version}"'
 
 
 def is_current(if_match: str | None, version: int) -> bool:
-    """Say whether a precondition holds. Comparison is strong: `W/"1"` matches nothing (RFC 9110 §13.1.1).
+    """Return whether a precondition holds. Comparison is strong: `W/"1"` matches nothing (RFC 9110 §13.1.1).
 
-    Clients often lose the quotes of a tag, so it matches without them, too.
+    Clients often lose the quotes of a tag, so it also matches without them.
     """
     if if_match is None or if_match == "*":
         return True

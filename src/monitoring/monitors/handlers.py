@@ -56,7 +56,7 @@ async def delete_monitor(monitor_id: str, caller: Caller, if_match: str | None =
 
 
 async def mute_monitor(monitor_id: str, body: Json, caller: Caller) -> Reply:
-    """Mute a monitor. The answer is what the monitor then shows."""
+    """Mute a monitor, and return its mute."""
     mute = await muting.mute_monitor(
         caller.team_id, UUID(monitor_id), body.get("duration_seconds"), by=caller.actor
     )

@@ -1,4 +1,4 @@
-"""What checks say about a monitor: its status, its incidents and how its time is counted. Pure."""
+"""What follows from checks: a monitor's status, its incidents and how its time is counted. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum, auto
 from typing import NamedTuple
 
-# How late the next check may begin before the time counts as unwatched. If a checker dies, its claim lasts
+# How late the next check may begin before the time counts as unobserved. If a checker dies, its claim lasts
 # 75 seconds at most (the timeout and 15 seconds), and the next claim may come late.
 GRACE = timedelta(seconds=120)
 
 
 class Outcome(StrEnum):
-    """What one check found; UNKNOWN means that we were offline. It holds until the next check."""
+    """The outcome of one check, which holds until the next one. UNKNOWN means that we were offline."""
 
     UP = auto()
     DEGRADED = auto()
@@ -21,7 +21,7 @@ class Outcome(StrEnum):
 
 
 class State(StrEnum):
-    """What a stretch of time is counted as."""
+    """How a period of time is counted."""
 
     PENDING = auto()
     UP = auto()
@@ -43,10 +43,10 @@ class Transition(NamedTuple):
 
 
 class Health(NamedTuple):
-    """What is believed of a monitor, and the streak that may change it.
+    """The confirmed state of a monitor, and the streak that may change it.
 
-    `settled` is PENDING, UP or DOWN. The streak counts outcomes in a row that contradict it. `seen_until` is
-    the time until which the last outcome holds; None before the first.
+    `settled` is PENDING, UP or DOWN. The streak counts consecutive outcomes that contradict it. `seen_until`
+    is the time until which the last outcome holds; None before the first.
     """
 
     settled: State
@@ -61,7 +61,7 @@ class Observation(NamedTuple):
     """What follows from a check: the new health, how time is counted, and whether an incident opens or ends.
 
     Changes are oldest first, and one that a streak confirms lies in the past. A change at the same time as an
-    earlier one replaces it: this happens only when a blindness ends and the old state is believed again.
+    earlier one replaces it: this happens only when a blindness ends and the previous state holds again.
     """
 
     health: Health
@@ -79,9 +79,9 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
     failure_threshold: int,
     recovery_threshold: int,
 ) -> Observation:
-    """Weigh the next check of a monitor; `checked_at` is later than all before.
+    """Apply the next check of a monitor; `checked_at` is later than in all earlier calls.
 
-    A monitor goes down or comes back after a threshold of outcomes in a row, dated from the first of them. A
+    A monitor goes down or recovers after a threshold of consecutive outcomes, dated from the first of them. A
     pending monitor comes up with its first success. Blindness (we were offline, or nobody checked) ends the
     streak and changes nothing else: a failure next to it proves nothing.
     """
@@ -106,10 +106,10 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
 
 
 def outcome_in_maintenance(outcome: Outcome) -> Outcome:
-    """Return what a check in maintenance says. A failure proves nothing: it counts as if we had not looked.
+    """Return the outcome of a check in maintenance. A failure counts as if there had been no check.
 
     So no incident opens, and the time after the maintenance is unknown until its first check. Successes count
-    as always: they end an incident that was open before.
+    as usual: they end an incident that was open before.
     """
     return Outcome.UNKNOWN if outcome == Outcome.DOWN else outcome
 
@@ -128,7 +128,7 @@ def status_of(health: Health) -> str:
 def _weigh(
     health: Health, outcome: Outcome, checked_at: datetime, threshold: int, seen_until: datetime
 ) -> tuple[Health, datetime]:
-    """Return the new health, and since when it holds."""
+    """Return the new health, and the time from which it holds."""
     if outcome == Outcome.UNKNOWN:
         return _blinded(health)._replace(seen_until=seen_until), checked_at
     is_contrary = (outcome == Outcome.DOWN) != (health.settled == State.DOWN)

@@ -1,4 +1,4 @@
-"""Monitors, what is known about them, and how their time is counted."""
+"""The tables of monitors, of the state of their checks, and of how their time is counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 
 
 class Monitor(Model):
-    """A watched web address. Columns are named like the document's fields, and the last three are ours."""
+    """A monitor. Columns are named like the document's fields; the last three are internal."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField("monitoring.Team", related_name="monitors")
@@ -82,14 +82,14 @@ class CheckState(Model):
     last_checked_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     last_response_time_ms = fields.IntField(null=True)
     last_error = fields.CharField(max_length=32, null=True)
-    # When the certificate expires that was seen last
+    # When the last seen certificate expires
     certificate_expires_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
-    # What channels were told that is no incident, the fields of `Warnings`.
+    # The warnings that channels were told, the fields of `Warnings`.
     certificate_told_days = fields.IntField(null=True)
     is_degradation_told = fields.BooleanField(default=False, db_default=False)
     degradation_streak = fields.IntField(default=0, db_default=0)
 
-    # The present span of maintenance, or one that is near. In the past, it means nothing.
+    # The current or next span of maintenance. One in the past has no effect.
     maintenance_from: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     maintenance_until: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
 
@@ -106,9 +106,9 @@ class CheckState(Model):
 
 
 class PendingDeletion(Model):
-    """A monitor that will be deleted at `delete_at`, unless somebody undoes its deletion before.
+    """A monitor that will be deleted at `delete_at`, unless the deletion is undone before.
 
-    `deletion_id` is the same for all that one act deletes.
+    `deletion_id` is the same for all monitors that are deleted together.
     """
 
     id = fields.UUIDField(primary_key=True, default=uuid7)

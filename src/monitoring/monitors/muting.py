@@ -1,4 +1,4 @@
-"""What people and keys do so that nobody is told of a monitor, one transaction a function."""
+"""Mutes and unmutes monitors: each function is one transaction."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from monitoring.incidents.models import Incident
 from monitoring.monitors.service import name_monitors
 from monitoring.notifications.models import Mute
 from monitoring.notifications.muting import remove_mutes, skip_waiting, store_mutes
-from monitoring.notifications.turns import LONGEST_WAIT
+from monitoring.notifications.scheduling import LONGEST_WAIT
 
 
 async def mute_monitor(team_id: UUID, monitor_id: UUID, duration_seconds: int | None, *, by: Actor) -> Mute:
-    """Mute a monitor for some time, or until it is unmuted. Raises Problem if the team has none such."""
+    """Mute a monitor for some time, or until it is unmuted. Raises Problem if the team has no such one."""
     now = datetime.now(UTC)
     until = None if duration_seconds is None else now + timedelta(seconds=duration_seconds)
     async with transaction():
@@ -33,7 +33,7 @@ async def mute_monitor(team_id: UUID, monitor_id: UUID, duration_seconds: int | 
 
 
 async def unmute_monitor(team_id: UUID, monitor_id: UUID, *, by: Actor) -> None:
-    """Unmute a monitor, if it is muted. Raises Problem if the team has none such."""
+    """Unmute a monitor, if it is muted. Raises Problem if the team has no such monitor."""
     if not await unmute_monitors(team_id, [monitor_id], by=by):
         raise Problem("monitor_not_found")
 
@@ -41,9 +41,9 @@ async def unmute_monitor(team_id: UUID, monitor_id: UUID, *, by: Actor) -> None:
 async def mute_monitors(
     team_id: UUID, monitor_ids: Collection[UUID], until: datetime | None, now: datetime, *, by: Actor
 ) -> None:
-    """Tell nobody of these monitors of the team until a moment, or until they are unmuted.
+    """Mute these monitors of the team until a moment, or until they are unmuted.
 
-    What waits to be sent before that moment is skipped. Monitors that are not the team's are passed over.
+    Deliveries that would be sent before that moment are skipped. Monitors of other teams are ignored.
     """
     async with transaction():
         names = await name_monitors(team_id, monitor_ids)
@@ -56,7 +56,7 @@ async def mute_monitors(
 
 
 async def unmute_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, by: Actor) -> Collection[UUID]:
-    """Tell of these monitors again. Return those that are the team's, muted before or not."""
+    """Unmute these monitors. Return those that are the team's, muted before or not."""
     async with transaction():
         names = await name_monitors(team_id, monitor_ids)
         unmuted = await remove_mutes(team_id, [*names])

@@ -33,7 +33,7 @@ _OF_MUTE = ("muted_until", "muted_by")
 
 _ORDER = "monitors.team_id DESC, monitors.id DESC"
 
-# What needs somebody comes first.
+# Monitors that need attention come first.
 _WORST_FIRST = ("down", "validating", "degraded", "unknown", "pending", "maintenance", "up", "paused")
 
 _IS_KEPT = "monitors.id NOT IN (SELECT monitor_id FROM pending_deletions WHERE team_id = {})"
@@ -43,9 +43,9 @@ _WILDCARD = re.compile(r"[\\%_]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFilter:
-    """Which monitors to list. Fields that are None do not filter; the others combine with *and*, as tags do.
+    """Which monitors to list. Fields that are None do not filter; all others must match, and all tags.
 
-    `leaves_out_deleted` is for those whose deletion can still be undone.
+    `leaves_out_deleted` leaves out monitors whose deletion can still be undone.
     """
 
     status: str | None = None
@@ -56,7 +56,7 @@ class MonitorFilter:
 
 
 class MonitorOrder(StrEnum):
-    """How people want a list of monitors ordered. Where two are equal, the newer one comes first."""
+    """The orders of a list of monitors in the app. Of two equal ones the newer comes first."""
 
     WORST = auto()  # by status, what is down first
     BEST = auto()
@@ -73,7 +73,7 @@ _RANK = "CASE monitors.status {} END".format(
     " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_WORST_FIRST))
 )
 
-# Whose last check has no response time comes last, both ways.
+# Monitors whose last check has no response time come last, in both directions.
 _ORDERS = {
     MonitorOrder.WORST: f"{_RANK},",
     MonitorOrder.BEST: f"{_RANK} DESC,",
@@ -88,7 +88,7 @@ _ORDERS = {
 
 
 class Outline(NamedTuple):
-    """The little of a monitor that decides where a list shows it."""
+    """The fields of a monitor that decide its place in a list."""
 
     id: UUID
     status: str
@@ -174,7 +174,7 @@ async def read_monitor(team_id: UUID, monitor_id: UUID) -> MonitorRow:
 
 
 def row_of(monitor: Monitor, mute: Mute | None) -> MonitorRow:
-    """Return what reading a monitor would return, from a monitor that was just stored."""
+    """Return the row that `read_monitor` would return for a monitor that was just stored."""
     return {
         **{name: getattr(monitor, name) for name in _columns_of_monitors()},
         **{name: getattr(monitor.check_state, name) for name in _OF_CHECK_STATE},
@@ -184,14 +184,14 @@ def row_of(monitor: Monitor, mute: Mute | None) -> MonitorRow:
 
 
 def _among(monitor_ids: Sequence[UUID]) -> tuple[str, Any]:
-    """Write the condition that a monitor is one of these."""
+    """Return the condition that a monitor is one of these."""
     connection = current_backends().database.context.db()
     among = "= ANY({}::uuid[])" if is_postgres(connection) else "IN (SELECT value FROM json_each({}))"
     return f"monitors.id {among}", pack_ids(connection, monitor_ids)
 
 
 def _conditions(team_id: UUID, wanted: MonitorFilter) -> list[tuple[str, Any]]:
-    """Write a filter as conditions, each with the value that it needs."""
+    """Return a filter's conditions, each with its value."""
     conditions = [
         _of_team(team_id),
         ("monitors.status = {}", wanted.status),
@@ -214,7 +214,7 @@ def _values(given: Sequence[tuple[str, Any]]) -> list[Any]:
 
 
 async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
-    """Read monitors that are chosen before anything is joined, so that a page joins no more than its rows."""
+    """Read monitors. A subquery chooses them first, so that only the rows of the page are joined."""
     columns = [
         *(f"monitors.{name}" for name in _columns_of_monitors()),
         *(f"watches.{name}" for name in _OF_CHECK_STATE),
@@ -253,7 +253,7 @@ def _columns_of_monitors() -> Sequence[str]:
 
 
 def _of_team(team_id: UUID) -> tuple[str, Any]:
-    """Ask for a team's monitors in a way that uses the index of (team, id), whichever page is read.
+    """Return a condition for a team's monitors that uses the index of (team, id) for every page.
 
     With `=`, PostgreSQL would conclude that ordering by id alone is enough, and might walk the primary key,
     past everything that other teams have created since.
@@ -268,9 +268,8 @@ def _contains(text: str) -> str:
     return f"%{escaped}%"
 
 
-# What the channel was told of lately, or will be told of, is left out. So is what it was spared, unless that
-# was by a mute. The bound by id uses the index of (channel, id), so that a month of old messages is not
-# read.
+# Leaves out incidents with a recent or pending delivery to the channel, or a skipped one, unless a mute was
+# the reason. The bound by id uses the index of (channel, id), so that a month of old deliveries is not read.
 _TO_REMIND_OF = """
     SELECT id, monitor_id FROM incidents
     WHERE team_id = $1 AND resolved_at IS NULL AND acknowledged_at IS NULL AND confirmed_at <= $2

@@ -1,4 +1,4 @@
-"""What people and keys do with monitors, in the audit log. Callers hold the transaction of the act."""
+"""Records changes of monitors in the audit log, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from monitoring.monitors.request_headers import show_headers
 
 
 async def record_act(monitor: Monitor, action: Action, by: Actor | None) -> None:
-    """Record what somebody did with a monitor; nothing if nobody did."""
+    """Record an action on a monitor; do nothing without an actor."""
     if by:
         await record(monitor.team_id, by, action, monitor.name, monitor.id)
 
 
 def entries_of(monitor: Monitor, action: Action, by: Actor | None) -> list[AuditEntry]:
-    """Make the row that `record_act` would insert; none if nobody did it."""
+    """Make the row that `record_act` would insert; none without an actor."""
     return [make_entry(monitor.team_id, by, action, monitor.name, monitor.id)] if by else []
 
 
 async def record_change(
     monitor: Monitor, before: Configuration, after: Configuration, by: Actor | None
 ) -> None:
-    """Record what somebody changed. Both configurations have the credentials that checks send."""
+    """Record a change. Both configurations contain the credentials that checks send."""
     if by is None:
         return
     changed = find_changed_fields(before, after)

@@ -1,4 +1,4 @@
-"""Reminds channels of open incidents that nobody acknowledged, as often as each channel wants."""
+"""Sends reminders of open incidents that nobody acknowledged, at each channel's interval."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from monitoring.notifications.announcing import announce
 from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.routing import REMINDER, route_of
 from monitoring.notifications.rules import MUTED_BEFORE
+from monitoring.notifications.scheduling import LONGEST_WAIT
 from monitoring.notifications.tasks import nudge
-from monitoring.notifications.turns import LONGEST_WAIT
 
-# Of one channel in one round. The next round reminds of the others.
+# The most reminders for one channel in one run. The next run sends the others.
 INCIDENTS_AT_ONCE = 1000
 
 
 async def remind(now: datetime) -> None:
-    """Queue the reminders that are due. Several workers may do this at once."""
+    """Queue the reminders that are due. Several workers may run this at once."""
     for channel in await NotificationChannel.filter(enabled=True).only("id", "events"):
         if REMINDER in channel.events:
             async with transaction():
@@ -33,7 +33,7 @@ async def remind(now: datetime) -> None:
 
 
 async def _remind_channel(channel_id: UUID, now: datetime) -> list[UUID]:
-    """Announce to one channel, which is locked meanwhile. Returns deliveries to nudge after the commit."""
+    """Queue the reminders of one channel, which stays locked. Returns deliveries to nudge."""
     locked = NotificationChannel.select_for_update(no_key=True, skip_locked=True)
     channel = await locked.get_or_none(id=channel_id, enabled=True)
     if channel is None:

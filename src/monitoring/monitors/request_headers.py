@@ -1,7 +1,7 @@
-"""How a monitor's request headers are stored: masked as answers show them, and credentials encrypted beside.
+"""How a monitor's request headers are stored: masked as answers show them, with encrypted credentials beside.
 
-Where an earlier release stored credentials, they are plain. They are masked when they are read, and encrypted
-when the monitor is changed or `encrypt_request_headers` finds them.
+Credentials that an earlier release stored are plain. They are masked when read, and encrypted when the
+monitor is changed or by `encrypt_request_headers`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from monitoring.monitors.models import Monitor
 
 
 def store_headers(headers: Mapping[str, str]) -> dict[str, Any]:
-    """Return the two columns that keep a monitor's request headers."""
+    """Return the two columns that store a monitor's request headers."""
     credentials = find_credentials(headers)
     return {
         "request_headers": mask(headers, credentials),
@@ -37,7 +37,7 @@ def read_headers(request_headers: Mapping[str, str], encrypted_headers: str | No
 
 
 async def encrypt_request_headers() -> Encrypted:
-    """Mask and encrypt credentials with the first key, where they are plain or another key encrypted them."""
+    """Mask and encrypt credentials with the first key, if they are plain or encrypted with another key."""
     encrypted = unreadable = 0
     columns = ("version", "request_headers", "encrypted_headers")
     async for row in read_in_order(Monitor.exclude(request_headers={}), *columns):
@@ -48,7 +48,7 @@ async def encrypt_request_headers() -> Encrypted:
         except UndecryptableError:
             unreadable += 1
         else:
-            # Whoever changes a monitor raises its version, and encrypts its credentials.
+            # A concurrent change raises the version, and encrypts the credentials itself.
             unchanged = Monitor.filter(id=row["id"], version=row["version"])
             encrypted += await unchanged.update(**stored)
     return Encrypted(encrypted, unreadable)

@@ -1,4 +1,4 @@
-"""Rules for a monitor's configuration beyond its schema, and how a request becomes one. Pure."""
+"""Rules for a monitor's configuration beyond its schema, with defaults and merge patches. Pure."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def change(
 ) -> Configuration:
     """Apply a merge patch, as `configurations.change` does. Names of request headers match in any case.
 
-    A header that the patch masks keeps its value. Raises Problem if the patch does not go with what the
-    monitor has already.
+    A header that the patch masks keeps its value. Raises Problem if the patch contradicts the monitor's
+    configuration.
     """
     patch = _unmasked(_with_headers_once(patch), configuration["request_headers"])
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
@@ -38,19 +38,19 @@ def change(
 
 
 def status_after(status: str, *, paused: bool) -> str:
-    """Return the status after `paused` is set. Resuming starts over; otherwise the status stays."""
+    """Return the status after `paused` is set. Resuming resets it; otherwise it stays."""
     if paused:
         return "paused"
     return "pending" if status == "paused" else status
 
 
 def is_checked_otherwise(before: Configuration, after: Configuration) -> bool:
-    """Say whether a change affects what checks ask or expect, or when they come."""
+    """Return whether a change affects what checks request or expect, or their schedule."""
     return any(before[name] != after[name] for name in before.keys() - {"name", "tags", "paused"})
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
-    """If a request header is there twice, in different case, keep the last that is not null."""
+    """Of request headers whose names differ only in case, keep the last that is not null."""
     if not (headers := fields.get("request_headers")):
         return fields
     last = {name.lower(): name for name, value in headers.items() if value is not None}
@@ -65,7 +65,7 @@ def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str
 
 
 def _unmasked(patch: Mapping[str, Json], headers: Mapping[str, str]) -> Mapping[str, Json]:
-    """Put what the monitor has in the place of masks."""
+    """Replace masks with the monitor's values."""
     if MASK not in (patched := patch.get("request_headers") or {}).values():
         return patch
     kept = {name.lower(): value for name, value in headers.items()}

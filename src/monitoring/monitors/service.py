@@ -1,6 +1,6 @@
-"""Everything that clients do with monitors, one transaction a function.
+"""What clients do with monitors: each function is one transaction.
 
-The audit log has an act if its function is told who did it (`by`).
+Functions with an actor (`by`) record the action in the audit log.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
 
 
 async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return the names of these monitors, as far as they are the team's."""
+    """Return the names of those of these monitors that are the team's."""
     found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
     return dict(await found.values_list("id", "name")) if monitor_ids else {}
 
@@ -119,7 +119,7 @@ async def delete_monitor(
 
 
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:
-    """Hold a monitor's rows until the transaction ends, provided it is what `If-Match` expects.
+    """Lock a monitor's rows until the transaction ends. Raises Problem unless `If-Match` holds.
 
     The check state comes first, in the order in which storing checks locks, so that the two never deadlock.
     """

@@ -1,4 +1,4 @@
-"""What a team is warned of before a monitor goes down: degradation, and certificates that end soon. Pure."""
+"""Warnings before a monitor goes down: degradation, and certificates that expire soon. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from monitoring.monitors.health import Outcome
 
-# So many days before a certificate expires it is told, once each.
+# A certificate's expiry is announced this many days before, once each.
 CERTIFICATE_DAYS = (1, 7, 14, 30)
 
 
 class Warnings(NamedTuple):
-    """What a team was told of a monitor.
+    """The warnings about a monitor that were announced.
 
-    `certificate_told_days` is the least of CERTIFICATE_DAYS that was told of the present certificate. The
-    streak counts checks in a row that contradict what was told of degradation.
+    `certificate_told_days` is the least of CERTIFICATE_DAYS announced for the current certificate. The streak
+    counts consecutive checks that contradict the announced degradation.
     """
 
     certificate_told_days: int | None = None
@@ -26,9 +26,9 @@ class Warnings(NamedTuple):
 def weigh_degradation(
     warnings: Warnings, outcome: Outcome, *, failure_threshold: int, recovery_threshold: int
 ) -> Warnings:
-    """Count a check, and note that the team is told when as many as the monitor's threshold agree.
+    """Count a check. Degradation begins or ends when as many checks as the monitor's threshold agree.
 
-    A failure ends the streak, and incidents tell of it. Blindness proves nothing.
+    A failure ends the streak, because it belongs to incidents. Blindness changes nothing.
     """
     if outcome == Outcome.UNKNOWN:
         return warnings
@@ -43,9 +43,9 @@ def weigh_degradation(
 
 
 def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnings:
-    """Note which of CERTIFICATE_DAYS a certificate has reached, or None if it is valid for longer.
+    """Store which of CERTIFICATE_DAYS a certificate has reached, or None if it is valid for longer.
 
-    Without a certificate, for example because the server did not answer, what was told stays.
+    Without a certificate, for example because the server did not answer, nothing changes.
     """
     if time_left is None:
         return warnings
@@ -55,6 +55,6 @@ def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnin
 
 
 def is_certificate_to_tell(before: Warnings, after: Warnings) -> bool:
-    """Say whether the certificate has reached fewer days than were told. A renewed one has reached more."""
+    """Return whether the certificate has reached fewer days than were announced. A renewed one has not."""
     told, reached = before.certificate_told_days, after.certificate_told_days
     return reached is not None and (told is None or reached < told)

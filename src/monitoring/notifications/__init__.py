@@ -1,1 +1,1 @@
-"""Notifications: they tell the servers of a team about incidents."""
+"""Notifications: messages to a team's channels about incidents, certificates and articles."""

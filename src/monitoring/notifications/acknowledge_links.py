@@ -1,4 +1,4 @@
-"""Links in messages, by which readers acknowledge an incident without signing in."""
+"""Links in messages, with which readers acknowledge an incident without signing in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class AcknowledgeLink:
 
 
 def write_acknowledge_link(delivery: NotificationDelivery, base_url: str) -> str | None:
-    """Write the link of a message about an incident; None for other messages. Each attempt has the same."""
+    """Return the link of a message about an incident, the same at every attempt; None for other messages."""
     if delivery.event not in ANSWERABLE:
         return None
     claims = {"incident": str(delivery.subject_id), "channel": str(delivery.channel_id)}
@@ -33,6 +33,6 @@ def write_acknowledge_link(delivery: NotificationDelivery, base_url: str) -> str
 
 
 def read_acknowledge_link(token: str) -> AcknowledgeLink | None:
-    """Return what a link is for; None if we did not sign it, or if it has expired."""
+    """Return what a link is for; None if its signature is not ours or it has expired."""
     claims = read_link(PURPOSE, token)
     return AcknowledgeLink(UUID(claims["incident"]), UUID(claims["channel"])) if claims else None

@@ -1,4 +1,4 @@
-"""Which monitors have somebody who is told when they go down."""
+"""Which monitors would alert a channel if they went down."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitoring.notifications.routing import Route, route_of
 
 
 async def list_alert_routes(team_id: UUID) -> list[Route]:
-    """Return the routes of a team's channels that tell of an incident now."""
+    """Return the routes of a team's channels that would receive an incident now."""
     return [
         route_of(channel)
         for channel in await NotificationChannel.filter(team_id=team_id, enabled=True)
@@ -19,5 +19,5 @@ async def list_alert_routes(team_id: UUID) -> list[Route]:
 
 
 def is_alerted(routes: Sequence[Route], monitor_id: UUID, tags: Collection[str]) -> bool:
-    """Say whether one of the routes leads from a monitor to somebody."""
+    """Return whether one of the routes accepts incidents of a monitor."""
     return any(route.concerns(monitor_id, tags) for route in routes)

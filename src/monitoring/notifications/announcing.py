@@ -1,4 +1,4 @@
-"""Queues events for the channels of a team: each for those that want it, and at their time."""
+"""Queues events for a team's channels: which channels receive an event, and when."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from monitoring.notifications.configuration import complete_routing
 from monitoring.notifications.delays import end_delays
 from monitoring.notifications.grouping import Queued, hold_back
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
-from monitoring.notifications.muting import is_told_despite_mute, read_mutes
+from monitoring.notifications.muting import bypasses_mute, read_mutes
 from monitoring.notifications.queries import hold_channels
 from monitoring.notifications.routing import BEGINNINGS, Announcement, Hold, Route
-from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL
+from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 
 # How many rows one statement inserts. It stays far below the time limit of a statement.
 INSERTED_AT_ONCE = 2000
 
 
 async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
-    """Queue each event for every channel of its team that wants it, within the caller's transaction.
+    """Queue each event for every channel of its team that subscribes to it, within the caller's transaction.
 
     Each message names the team, because one address may be a channel of several.
 
     Returns deliveries for the caller to nudge after the commit (`tasks.nudge`): for each channel as many as
-    may be sent to it at once. Attempts that end call the others, and the sweep finds what waits for its time.
+    may be sent at once. Each finished attempt starts the next one, and the sweep finds scheduled ones.
     """
     now = current_backends().clock.now()
     async with transaction() as connection:
@@ -49,7 +49,7 @@ async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
             for each in announcements
             for route in routes[each.team_id]
             if route.leads(each)
-            and is_told_despite_mute(each, route.channel_id, muted)
+            and bypasses_mute(each, route.channel_id, muted)
             and not (each.event in BEGINNINGS and (route.channel_id, each.subject_id) in never_told)
         ]
         await hold_back(queued, now)
@@ -59,7 +59,7 @@ async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
 
 
 def make_delivery(announcement: Announcement, channel_id: UUID) -> NotificationDelivery:
-    """Write an event as a delivery to a channel that is due at once. It is not stored yet."""
+    """Make a delivery of an event to a channel, due at once. It is not stored yet."""
     happened_at = announcement.happened_at
     message = {
         "type": announcement.event,

@@ -1,4 +1,4 @@
-"""Measures how many notifications wait, and for how long, from the database."""
+"""Measures how many notifications are waiting, and for how long."""
 
 from __future__ import annotations
 

@@ -16,7 +16,13 @@ from uuid import UUID
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.leases import Claim, begin_attempt
-from monitoring.notifications.grouping import end_parts, find_parts, may_join_others, tell_together
+from monitoring.notifications.grouping import end_parts, find_parts, may_join_others, merge_parts
+from monitoring.notifications.incident_order import (
+    LOOK_AGAIN,
+    find_blockers,
+    is_end_of_nothing,
+    skip_superseded,
+)
 from monitoring.notifications.log_lines import log_given_up, log_skipped
 from monitoring.notifications.models import (
     CONFIRMATION,
@@ -32,10 +38,9 @@ from monitoring.notifications.rules import (
     NOT_CONFIRMED,
     WORKER_STOPPED,
 )
-from monitoring.notifications.stories import LOOK_AGAIN, find_turn, is_end_of_nothing, skip_needless
-from monitoring.notifications.turns import LEASE, has_room, is_due
+from monitoring.notifications.scheduling import LEASE, has_room, is_due
 
-# When the sweep looks again at a delivery that found no room, unless an attempt that ends calls it first.
+# When the sweep retries a delivery that found no room, unless a finished attempt starts it first.
 NO_ROOM_WAIT = timedelta(seconds=5)
 
 
@@ -43,12 +48,11 @@ NO_ROOM_WAIT = timedelta(seconds=5)
 class DeliveryClaim(Claim[NotificationDelivery]):
     """The right to send a delivery to its channel.
 
-    `had_arrived` says whether an earlier attempt may have arrived. While this one lasts, the row says that
-    one may have, in case its worker dies.
+    `had_arrived` says whether an earlier attempt may have arrived. During this attempt the row says yes, in
+    case its worker dies.
     """
 
-    # Its receiver may have it already, by this id: it must stay what it is, and neither become another digest
-    # nor a part of one.
+    # The receiver may already have it under this id, so it must neither become a digest nor join one.
     when_given_back: ClassVar[Mapping[str, object]] = {"nudged_at": None, "hold": None}
 
     channel: NotificationChannel
@@ -58,9 +62,9 @@ class DeliveryClaim(Claim[NotificationDelivery]):
 async def claim_delivery(delivery_id: UUID) -> DeliveryClaim | None:
     """Claim a delivery and count the attempt. Returns None if it is not due, or its channel is disabled.
 
-    Returns None too while its channel or its team has no room for another attempt, or while an earlier
-    message of its story has not ended: the delivery is then due later. A delivery that has used up its
-    attempts, because each time its worker was killed, ends as failed here. One that is needless is skipped.
+    Returns None too while its channel or team has no room for another attempt, or while an earlier message
+    about the incident is pending: the delivery is then due later. A delivery that has used up its attempts,
+    because its worker was killed each time, ends as failed here. A superseded one is skipped.
     """
     async with DeliveryClaim.beginning(NotificationDelivery.filter(id=delivery_id)) as claim_id:
         return await _claim(delivery_id, claim_id)
@@ -78,30 +82,30 @@ async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
         delivery = await due.select_for_update(skip_locked=True).first()
         if channel is None or delivery is None:
             return None
-        if reason := _why_never(delivery, channel):
+        if reason := _find_obstacle(delivery, channel):
             await _end(delivery, DeliveryStatus.FAILED, reason)
             log_given_up(delivery, channel, reason)
             return None
         again_at = None
         if not await has_room(channel, now):
             again_at = now + NO_ROOM_WAIT * (1 + random.random())  # noqa: S311 - jitter is no secret
-        if await _waits(delivery, channel, again_at, now):
+        if await _postpone(delivery, channel, again_at, now):
             return None
-        parts = await _take_turn(delivery, channel, now)
+        parts = await _take_parts(delivery, channel, now)
         if parts is None:
             return None
-        await tell_together(delivery, parts, now)
+        await merge_parts(delivery, parts, now)
         had_arrived, delivery.may_have_arrived = delivery.may_have_arrived, True
         await begin_attempt(delivery, claim_id, now + LEASE)
     return DeliveryClaim(claim_id, delivery, channel, had_arrived)
 
 
-async def _waits(
+async def _postpone(
     delivery: NotificationDelivery, channel: NotificationChannel, again_at: datetime | None, now: datetime
 ) -> bool:
-    """Let a delivery wait until a moment, or for the end of quiet hours that began since it was due.
+    """Postpone a delivery to `again_at`, or to the end of quiet hours that began since it was due.
 
-    Returns whether it waits.
+    Returns whether it was postponed.
     """
     route, due_at = route_of(channel), delivery.due_at or now
     if delivery.event not in ASKED_FOR and (late_end := route.late_end(due_at, again_at or now)):
@@ -113,20 +117,20 @@ async def _waits(
     return True
 
 
-async def _take_turn(
+async def _take_parts(
     delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
 ) -> list[NotificationDelivery] | None:
-    """Skip what is needless by now, and return what a delivery tells too.
+    """Skip superseded deliveries, and return those that a digest includes.
 
-    Returns None if the delivery is needless itself, or waits for an earlier one.
+    Returns None if the delivery itself is superseded, or waits for an earlier one.
     """
     parts = await find_parts(delivery, channel, now)
-    turn = await find_turn([delivery, *parts], now)
-    skipped, waits_until = set(), turn.waits.get(delivery.id)
-    for needless, because_of in turn.needless:
-        if reason := await skip_needless(needless, because_of):
-            skipped.add(needless.id)
-            log_skipped(needless, channel, reason)
+    blockers = await find_blockers([delivery, *parts], now)
+    skipped, waits_until = set(), blockers.waits.get(delivery.id)
+    for superseded, because_of in blockers.superseded:
+        if reason := await skip_superseded(superseded, because_of):
+            skipped.add(superseded.id)
+            log_skipped(superseded, channel, reason)
         else:
             waits_until = now + LOOK_AGAIN
     if delivery.id in skipped:
@@ -134,13 +138,13 @@ async def _take_turn(
     if waits_until:
         if not may_join_others(delivery, channel):
             delivery.hold = Hold.STORY
-        await _waits(delivery, channel, waits_until, now)
+        await _postpone(delivery, channel, waits_until, now)
         return None
     if channel.type in PAGERS and await is_end_of_nothing(delivery):
         await _end(delivery, DeliveryStatus.SKIPPED, END_OF_NOTHING)
         log_skipped(delivery, channel, END_OF_NOTHING)
         return None
-    return [part for part in parts if part.id not in skipped and part.id not in turn.waits]
+    return [part for part in parts if part.id not in skipped and part.id not in blockers.waits]
 
 
 async def _end(delivery: NotificationDelivery, status: DeliveryStatus, reason: str) -> None:
@@ -151,8 +155,8 @@ async def _end(delivery: NotificationDelivery, status: DeliveryStatus, reason: s
     await end_parts(delivery, status=status, error_message=reason)
 
 
-def _why_never(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
-    """Say why a delivery will not be sent, or return None."""
+def _find_obstacle(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
+    """Return why a delivery will never be sent, or None."""
     if not channel.enabled:
         return CHANNEL_DISABLED
     if channel.is_unconfirmed and delivery.event != CONFIRMATION:

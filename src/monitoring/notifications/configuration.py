@@ -1,4 +1,4 @@
-"""What a client decides about a channel: the fields that the document has for its type, and defaults."""
+"""The configuration of a channel: the fields that the document has for its type, and their defaults."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _COLUMNS = ("type", "name", "url", "events", "enabled")
 
 
 def configuration_of(channel: NotificationChannel) -> Configuration:
-    """Read a channel's configuration as answers show it, in the order of the document."""
+    """Return a channel's configuration as answers show it, in the order of the document."""
     shown = {name: getattr(channel, name) for name in _COLUMNS} | channel.settings
     shown = complete_routing(shown)
     return {name: shown.get(name) for name in field_names(_schema_of(channel.type))}
 
 
 def columns_of(configuration: Configuration) -> dict[str, Any]:
-    """Return the columns that keep a configuration as answers show it."""
+    """Return the columns that store a configuration as answers show it."""
     settings = {name: value for name, value in configuration.items() if name not in _COLUMNS}
     return {"url": "", **{name: configuration[name] for name in _COLUMNS if name in configuration}} | {
         "settings": settings
@@ -44,7 +44,7 @@ def columns_of(configuration: Configuration) -> dict[str, Any]:
 
 
 def complete_routing(configuration: Mapping[str, Json]) -> Configuration:
-    """Fill in what a client, or an earlier release, left out of a channel's routing."""
+    """Fill in the fields of a channel's routing that a client, or an earlier release, left out."""
     routing = configuration.get("routing") or {}
     return {**configuration, "routing": {**read_defaults("NotificationRoutingCreate"), **routing}}
 
@@ -55,9 +55,9 @@ def default_configuration(channel_type: str) -> Mapping[str, Json]:
 
 
 def secret_fields(channel_type: str) -> Mapping[str, str]:
-    """Return the fields that answers mask, with how.
+    """Return the fields that answers mask, each with the kind of mask.
 
-    `address` leaves the host of an address, `values` the names in a list of headers, `whole` nothing.
+    `address` keeps the host of a URL, `values` the names in a list of headers, `whole` nothing.
     """
     return read_notes(_schema_of(channel_type), "x-secret")
 

@@ -1,4 +1,4 @@
-"""Whoever reads an email address is asked before anything else is sent there."""
+"""Asks the reader of an email address for consent before anything else is sent there."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from monitoring.notifications.announcing import make_delivery
 from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.routing import Announcement
 
-# For how many addresses at most a team's members can have questions sent, in the time of one address's limit.
+# The most addresses that a team can have asked within the window of one address's limit.
 ADDRESSES_OF_A_TEAM = 4
 
 
 async def ask_reader(channel: NotificationChannel) -> None:
-    """Queue the message with the link, in the caller's transaction. Raises Problem if there were too many.
+    """Queue the confirmation request, in the caller's transaction. Raises Problem if there were too many.
 
-    Nobody is nudged: the sweep finds it within seconds.
+    No worker is nudged: the sweep finds it within seconds.
     """
     await count_question(channel)
     team = await Team.get(id=channel.team_id)
-    # No text of members: they could have it sent to any stranger. A team's name is the operator's.
+    # No text of members, who could have it sent to anybody. The operator chooses a team's name.
     subject = {"address": channel.settings["address"], "team": team.name}
     now = current_backends().clock.now()
     asked = Announcement(team_id=team.id, event=CONFIRMATION, happened_at=now, subject=subject)
@@ -30,9 +30,9 @@ async def ask_reader(channel: NotificationChannel) -> None:
 
 
 async def count_question(channel: NotificationChannel) -> None:
-    """Count one more message to an address that did not ask for it. Raises `Problem("rate_limited")`.
+    """Count an unrequested message to an address. Raises `Problem("rate_limited")`.
 
-    It counts for this team alone, so that no other can use up what an address may be sent.
+    Each team has its own count, so that no team can use up another's.
     """
     of_address = current_backends().settings.rate_limit_confirmations
     of_team = replace(of_address, name="confirmations_of_team", limit=ADDRESSES_OF_A_TEAM * of_address.limit)

@@ -1,4 +1,4 @@
-"""Deliveries that wait for their channel's delay, and what ends before it is never sent."""
+"""Deliveries that wait for their channel's delay. What ends before the delay has passed is never sent."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Told = tuple[UUID, UUID | None]
 async def end_delays(
     announcements: Sequence[Announcement], routes: Mapping[UUID, Iterable[Route]]
 ) -> set[Told]:
-    """Skip what these events end, in the caller's transaction, where the channel's delay has not passed.
+    """Skip deliveries that these events end, in the caller's transaction, if their delay has not passed.
 
-    Returns which channel was never told that which subject began: it need not know of the end either.
+    Returns pairs of channel and subject of which the channel was never told: it need not know of the end.
     """
     endings = {each.subject_id: each for each in announcements if each.event in BEGINNINGS}
     if not endings:
@@ -48,7 +48,7 @@ async def end_delays(
 
 
 async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[Told, NotificationDelivery]:
-    """Find how each channel was last told that each subject began. A digest may have told it."""
+    """Find the last delivery by which each channel learnt that each subject began. It may be a digest."""
     beginnings = NotificationDelivery.filter(
         subject_id__in=list(endings), event__in=[*set(BEGINNINGS.values()), DIGEST]
     )
@@ -60,7 +60,7 @@ async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[
 def _is_early(
     delivery: NotificationDelivery, route: Route | None, endings: Mapping[UUID | None, Announcement]
 ) -> bool:
-    """Say whether the delay had not passed. That it waits longer, such as for a morning, does not matter."""
+    """Return whether the delay had not passed yet. Further waits, such as for a morning, do not count."""
     is_pending = delivery.status == DeliveryStatus.PENDING and delivery.event != DIGEST
     if route is None or not is_pending:
         return False
@@ -68,7 +68,7 @@ def _is_early(
 
 
 async def _lock_untouched(delivery_ids: Sequence[UUID]) -> Sequence[NotificationDelivery]:
-    """Lock those of the deliveries that no worker has tried yet. No attempt can start meanwhile."""
+    """Lock the deliveries that no worker has tried yet, so that no attempt can start."""
     if not delivery_ids:
         return []
     untouched = NotificationDelivery.filter(

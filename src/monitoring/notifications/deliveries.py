@@ -1,4 +1,4 @@
-"""The delivery log: what is to be sent to channels, and what became of it. Functions are transactions."""
+"""The delivery log: deliveries to channels, and their results. Each function is one transaction."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from monitoring.notifications.recording import record_act
 from monitoring.notifications.routing import TEST, Announcement
 from monitoring.notifications.rules import CHANNEL_DISABLED
 
-# How long a test waits for a worker, and for the other side, which has longer than that to answer.
+# How long a test waits for a worker and for the receiver, which has longer than that to answer.
 TEST_PATIENCE = timedelta(seconds=10)
 
-# How often somebody who waits for an attempt looks for its end.
+# How often `wait_for_attempt` looks whether the attempt has ended.
 LOOK_AGAIN_SECONDS = 0.1
 
-MOST_TOLD = 200
+MOST_ABOUT = 200
 
 
 async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None) -> NotificationDelivery:
-    """Queue a test notification. Raises Problem if there is no such channel, or if nothing is sent to it."""
+    """Queue a test notification. Raises Problem if the channel is missing, disabled or unconfirmed."""
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, absent="notification_channel_not_found")
         _demand_consent(channel, TEST)
@@ -50,9 +50,9 @@ async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
 
 
 async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
-    """Return a delivery once its first attempt has ended, or as it is when patience ends; None if it is gone.
+    """Return a delivery once its first attempt has ended, or after a time-out; None if it is gone.
 
-    A worker makes the attempt, because API processes need no way out to strangers' servers.
+    A worker makes the attempt, so that API processes need no outgoing connections.
     """
     until = time.monotonic() + TEST_PATIENCE.total_seconds()
     while True:
@@ -70,15 +70,15 @@ async def list_deliveries(
     return await read_page(deliveries.filter(status=status) if status else deliveries, limit, after_id)
 
 
-async def list_told(
+async def list_deliveries_about(
     team_id: UUID, subject_id: UUID, *, newest_first: bool = False
 ) -> list[NotificationDelivery]:
     """Return the deliveries of the last 30 days about an incident or another subject, oldest first.
 
-    Each has its channel. There are at most MOST_TOLD, the first in the order.
+    Each has its channel. There are at most MOST_ABOUT, the first in the order.
     """
     about = NotificationDelivery.filter(subject_id=subject_id, channel__team_id=team_id)
-    return await about.order_by("-id" if newest_first else "id").limit(MOST_TOLD).select_related("channel")
+    return await about.order_by("-id" if newest_first else "id").limit(MOST_ABOUT).select_related("channel")
 
 
 async def redeliver(
@@ -86,8 +86,8 @@ async def redeliver(
 ) -> NotificationDelivery:
     """Make a delivery due, as if it had never been tried. Raises Problem as `queue_test` does.
 
-    If an attempt is under way, it goes on, but its result is not stored. The next attempt begins when its
-    lease has ended. So nothing is sent to a server twice at once, however often a client asks.
+    An attempt under way continues, but its result is not stored. The next attempt begins when its lease has
+    ended. So nothing is sent twice at once, however often a client asks.
     """
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, absent="notification_delivery_not_found")
@@ -100,7 +100,7 @@ async def redeliver(
             await count_question(channel)
         now = current_backends().clock.now()
         if delivery.claim and delivery.due_at and delivery.due_at > now:
-            delivery.claim = uuid4()  # a claim that nobody holds
+            delivery.claim = uuid4()  # a new claim, which no worker holds
         else:
             delivery.due_at, delivery.claim = now, None
         delivery.may_have_arrived |= delivery.status == DeliveryStatus.DELIVERED
@@ -113,7 +113,7 @@ async def redeliver(
 
 
 async def end_waiting_deliveries(channel_id: UUID) -> int:
-    """Give up deliveries that wait for a disabled channel, and return how many.
+    """Fail the deliveries that wait for a disabled channel, and return their number.
 
     Attempts under way find out by themselves.
 
@@ -139,7 +139,7 @@ async def _lock_channel(team_id: UUID, channel_id: UUID, *, absent: str) -> Noti
 
 
 def _demand_consent(channel: NotificationChannel, event: str) -> None:
-    """Raise Problem if the reader of the channel must be asked before this is sent."""
+    """Raise Problem if the reader of the channel has to confirm it before this is sent."""
     if channel.is_unconfirmed and event != CONFIRMATION:
         raise Problem("notification_channel_unconfirmed")
 

@@ -1,4 +1,4 @@
-"""Channels that the service turns off: the other side asked for that, or nothing gets through."""
+"""Disables channels: the receiver asked for it, or every delivery fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_REASON_CHARACTERS = 255
 
 
 async def disable(channel: NotificationChannel, reason: str, now: datetime) -> list[UUID]:
-    """Turn off a channel, unless somebody changed it meanwhile, and tell the team's other channels.
+    """Disable a channel, unless it was changed meanwhile, and tell the team's other channels.
 
     Runs in the caller's transaction. Returns deliveries to nudge.
     """
@@ -43,10 +43,10 @@ async def disable(channel: NotificationChannel, reason: str, now: datetime) -> l
 
 
 async def find_failure(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
-    """Say why a channel keeps failing, after one of its deliveries was given up, or return None.
+    """Return why a channel keeps failing, after one of its deliveries failed for good, or None.
 
-    It does if nothing was delivered in all the time in which that one was tried, some 27 hours, or if its
-    last messages were all refused since somebody changed the channel. A digest is one message.
+    It keeps failing if nothing was delivered while that delivery was tried, some 27 hours, or if its last
+    messages since the channel was changed were all refused. A digest is one message.
     """
     said = delivery.error_message or ""
     those = NotificationDelivery.filter(channel_id=channel.id)

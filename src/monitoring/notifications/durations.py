@@ -1,4 +1,4 @@
-"""Moments, durations and counts in words, as people say them: 2 hours, 1 minute. Pure."""
+"""Renders moments, durations and counts for people: 2 hours, 1 minute. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
 def duration_in_words(duration: timedelta) -> str:
-    """Write a duration, rounded down to its largest unit: 2 hours, 1 minute, less than a second."""
+    """Render a duration, rounded down to its largest unit: 2 hours, 1 minute, less than a second."""
     seconds = int(duration.total_seconds())
     for unit_seconds, unit in _UNITS:
         if count := seconds // unit_seconds:
@@ -18,15 +18,15 @@ def duration_in_words(duration: timedelta) -> str:
 
 
 def moment_in_words(timestamp: str) -> str:
-    """Write a moment to the second, in UTC as the document's timestamps are."""
+    """Render a moment to the second, in UTC like the document's timestamps."""
     return datetime.fromisoformat(timestamp).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def time_between(since: str, until: str) -> str:
-    """Write how long it was from one of the document's timestamps to another."""
+    """Render the duration between two of the document's timestamps."""
     return duration_in_words(datetime.fromisoformat(until) - datetime.fromisoformat(since))
 
 
 def count_in_words(count: int, unit: str) -> str:
-    """Write a count with its unit, whose plural ends in s."""
+    """Render a count with its unit, whose plural ends in s."""
     return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

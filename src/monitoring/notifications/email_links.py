@@ -1,7 +1,7 @@
-"""Links in emails, by which the reader of an address confirms it, or wants nothing more there.
+"""Links in emails, with which the reader of an address confirms it or unsubscribes.
 
-A link is for one channel and one address: it means nothing once the channel has another. One that confirms
-is used up by the answer to it, and by every later one.
+A link is for one channel and one address, and becomes invalid if the channel gets another address. A link
+to confirm works only until the reader has confirmed or unsubscribed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ UNSUBSCRIBE_VALID_FOR = timedelta(days=365)
 
 
 def write_confirmation_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
-    """Write the link that confirms an address. Each attempt has the same."""
+    """Return the link that confirms an address, the same at every attempt."""
     claims = {**_name(delivery, address), "asked_at": write_timestamp(delivery.created_at)}
     return _write(CONFIRM, claims, delivery.created_at + CONFIRMATION_VALID_FOR, base_url)
 
 
 def write_unsubscribe_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
-    """Write the link that turns the channel off. Each attempt has the same."""
+    """Return the link that disables the channel, the same at every attempt."""
     return _write(
         UNSUBSCRIBE, _name(delivery, address), delivery.created_at + UNSUBSCRIBE_VALID_FOR, base_url
     )
@@ -40,8 +40,8 @@ def write_unsubscribe_link(delivery: NotificationDelivery, address: str, base_ur
 async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
     """Return the channel that a link is for, or None.
 
-    That is so if we did not sign it for this purpose, if it has expired, if the channel was deleted, or if it
-    has another address now.
+    None means that we did not sign the link for this purpose, that it has expired, or that the channel was
+    deleted or has another address now.
     """
     claims = read_link(purpose, token)
     if claims is None:
@@ -53,7 +53,7 @@ async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
 
 
 def is_used_up(token: str, channel: NotificationChannel) -> bool:
-    """Say whether a reader has answered since the question was asked that a link to confirm comes from."""
+    """Return whether the reader has confirmed or unsubscribed since the link was sent."""
     claims = read_link(CONFIRM, token)
     if claims is None or "asked_at" not in claims:
         return True
@@ -71,5 +71,5 @@ def _write(purpose: str, claims: Mapping[str, str], expires_at: datetime, base_u
 
 
 def _digest(address: str) -> str:
-    """Stand for an address in a link, because links are passed on and logged."""
+    """Return a digest of an address for a link, because links are forwarded and logged."""
     return hashlib.sha256(address.encode()).hexdigest()[:32]

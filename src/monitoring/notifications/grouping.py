@@ -1,6 +1,6 @@
-"""Many events in a short time become one message to a channel that people read, a digest.
+"""Many events in a short time become one message, a digest, to channels that people read.
 
-Webhooks and services that keep incidents of their own get every event by itself.
+Webhooks and pagers get every event as its own message.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from monitoring.backends.fields import first_uuid7_at
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import GATHERED, Announcement, Hold, Route, route_of
-from monitoring.notifications.turns import is_due
+from monitoring.notifications.scheduling import is_due
 
 DIGEST = "digest"
 
-# More messages to one channel within this time are a storm. These few leave at once, what follows waits until
-# the time is over, and leaves as one message. A storm that comes at once leaves at once.
+# More messages to one channel within this time are a storm. The first few are sent at once. The others wait
+# until the time is over, and become one message. Beyond the limit at once, they are one message at once.
 STORM_TIME = timedelta(seconds=60)
 MOST_BEFORE_A_STORM = 3
 
-# A monitor with more incidents than this within an hour is flapping. The last one that is told by itself says
-# so; then there is one message in ten minutes, so an outage that lasts is told at most that late.
+# A monitor with more incidents than this within an hour is flapping. The last message by itself says so; then
+# there is one message every ten minutes, so a lasting outage is reported at most that late.
 MOST_BEFORE_FLAPPING = 4
 FLAPPING_TIME = timedelta(minutes=10)
 
@@ -38,7 +38,7 @@ MOST_IN_A_DIGEST = 500
 
 
 class Queued(NamedTuple):
-    """An event on its way to a channel."""
+    """A delivery that is not stored yet, with its channel's route."""
 
     announcement: Announcement
     route: Route
@@ -46,7 +46,7 @@ class Queued(NamedTuple):
 
 
 async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
-    """Let new deliveries wait that a digest will tell. They are not stored yet."""
+    """Hold back new deliveries that a digest will include. They are not stored yet."""
     by_channel = defaultdict(list)
     for each in queued:
         is_about_incident = each.announcement.event.startswith("incident.")
@@ -63,16 +63,16 @@ async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
 
 
 def may_join_others(delivery: NotificationDelivery, channel: NotificationChannel) -> bool:
-    """Say whether a delivery may become one message with others: it waits for that, and was never tried."""
+    """Return whether a delivery may join a digest: it waits for one, and was never tried."""
     return delivery.hold in GATHERED and not delivery.attempts and route_of(channel).is_read_by_people
 
 
 async def find_parts(
     delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
 ) -> list[NotificationDelivery]:
-    """Find what else is due at its channel if a delivery waited that is being claimed, and lock it.
+    """Find and lock the deliveries that are due with a claimed one and may be sent in one digest.
 
-    Runs in the claim's transaction, which holds the channel.
+    Runs in the claim's transaction, which has locked the channel.
     """
     if not may_join_others(delivery, channel):
         return []
@@ -80,10 +80,10 @@ async def find_parts(
     return await waiting.select_for_update(skip_locked=True).order_by("id").limit(MOST_IN_A_DIGEST - 1)
 
 
-async def tell_together(
+async def merge_parts(
     delivery: NotificationDelivery, parts: Sequence[NotificationDelivery], now: datetime
 ) -> None:
-    """Let a delivery tell others too, if there are any. The caller saves it."""
+    """Turn a delivery into a digest that includes others, if there are any. The caller saves it."""
     if not parts:
         return
     in_order = sorted([delivery, *parts], key=lambda each: each.id)
@@ -96,7 +96,7 @@ async def tell_together(
 
 
 async def end_parts(digest: NotificationDelivery, **result: object) -> None:
-    """Store of the events that a digest told what came of it, for good."""
+    """Store the final result of a digest on the deliveries that it included."""
     if digest.event == DIGEST:
         await NotificationDelivery.filter(digest_id=digest.id, status=DeliveryStatus.PENDING).update(**result)
 
@@ -106,7 +106,7 @@ async def _hold_storm(channel_id: UUID, those: Iterable[Queued], now: datetime) 
     lately = NotificationDelivery.filter(
         channel_id=channel_id, id__gte=first_uuid7_at(now - STORM_TIME), created_at__lte=now + TOLERANCE
     )
-    # What waits for a delay, a quiet morning or a flapping monitor disturbs nobody now.
+    # Deliveries that wait for a delay, for the end of quiet hours or because of flapping do not count.
     prompt = lately.filter(Q(hold=None) | Q(hold__in=[Hold.STORM, Hold.STORY]))
     about_incidents = prompt.filter(Q(event__startswith="incident.") | Q(event=DIGEST))
     recent = await about_incidents.order_by("id").limit(MOST_BEFORE_A_STORM)
@@ -124,7 +124,7 @@ def _hold(those: Iterable[Queued], why: Hold, until: datetime) -> None:
 
 
 async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> datetime | None:
-    """Return until when others wait for the same reason, so that all leave together."""
+    """Return until when others wait for the same reason, so that all are sent together."""
     since = first_uuid7_at(now - FLAPPING_TIME)
     waiting = _waiting_of(channel_id).filter(hold=why, due_at__gt=now, id__gte=since)
     newest = await waiting.filter(created_at__lte=now + TOLERANCE).order_by("-id").first()

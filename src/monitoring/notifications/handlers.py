@@ -33,7 +33,7 @@ async def list_notification_channels(
     """Answer a page of the team's channels, or of those that are told of a monitor."""
     after_id = decode_cursor(cursor) if cursor else None
     if monitor_id:
-        told = await service.find_told_channels(caller.team_id, UUID(monitor_id))
+        told = await service.find_alerted_channels(caller.team_id, UUID(monitor_id))
         return Reply(represent_channels(take_page(told, limit, after_id)))
     return Reply(represent_channels(await service.list_channels(caller.team_id, limit, after_id)))
 

@@ -1,6 +1,6 @@
-"""What an operator reads in the log when somebody is not told. No line has an address or another secret.
+"""Log lines about notifications that are not sent. They contain no address or other secret.
 
-The lines are written once the caller's transaction is committed.
+The lines are written after the commit of the caller's transaction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 def log_failure(
     delivery: NotificationDelivery, channel: NotificationChannel, answer: str | None, again_at: datetime
 ) -> None:
-    """Warn of an attempt that failed, and say when the next one is."""
+    """Warn of an attempt that failed, with the time of the next one."""
     _warn(
         "%s failed at attempt %d of %d, the next is at %s: %s",
         _name(delivery, channel),
@@ -37,12 +37,12 @@ def log_given_up(delivery: NotificationDelivery, channel: NotificationChannel, r
 
 
 def log_skipped(delivery: NotificationDelivery, channel: NotificationChannel, reason: str) -> None:
-    """Tell of a delivery that is needless by now."""
+    """Log a delivery that was superseded."""
     after_commit(partial(log.info, "%s is skipped: %s", _name(delivery, channel), reason))
 
 
 def log_disabled(channel: NotificationChannel, reason: str, waiting_count: int) -> None:
-    """Warn of a channel that is turned off, and of what waited for it: that is given up."""
+    """Warn of a channel that was disabled, and of its pending deliveries, which have failed."""
     _warn(
         "The %s channel %s of the team %s is disabled (deliveries given up: %d): %s",
         channel.type,

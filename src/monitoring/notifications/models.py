@@ -21,7 +21,7 @@ CONFIRMATION = "channel.confirmation"
 
 
 class NotificationChannel(Model):
-    """Where a team is notified. Columns hold what answers show, and `secret` what they must not."""
+    """Where a team is notified. `secret` holds what answers must not show."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField(
@@ -30,7 +30,7 @@ class NotificationChannel(Model):
     team_id: UUID
     type = fields.CharField(max_length=20, default="webhook", db_default="webhook")
     name = fields.CharField(max_length=MAX_NAME_CHARACTERS)
-    # Empty where a type has none.
+    # Empty for types without a URL.
     url = fields.CharField(max_length=2048)
     # The fields that only this type has.
     settings: JsonTextField[dict[str, Any]] = JsonTextField(default=dict, db_default={})
@@ -38,9 +38,9 @@ class NotificationChannel(Model):
     enabled = fields.BooleanField()
     disabled_reason = fields.CharField(max_length=255, null=True)
     secret = fields.TextField()
-    # When a reader of an email address asked for its notifications. Other types need nobody's consent.
+    # When a reader of the email address asked for notifications. Other types need no consent.
     confirmed_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
-    # When a reader last confirmed or unsubscribed. Links of questions that were asked before are used up.
+    # When a reader last confirmed or unsubscribed. Links to confirm from before are used up.
     answered_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
@@ -56,7 +56,7 @@ class NotificationChannel(Model):
 
 
 class Mute(Model):
-    """Nobody is told what happens to a monitor until `muted_until`. Without one, until it is unmuted."""
+    """No channel is notified about a monitor until `muted_until`. If that is null, until it is unmuted."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     # Any, because the room of monitors builds on this one.
@@ -74,7 +74,7 @@ class Mute(Model):
 
 
 class DeliveryStatus(StrEnum):
-    """As the document names them. A delivery is pending while it waits and while it is sent."""
+    """The statuses of the document. A delivery is pending while it waits and while it is sent."""
 
     PENDING = auto()
     DELIVERED = auto()
@@ -96,16 +96,16 @@ class NotificationDelivery(Model):
     payload = fields.TextField()
     status = fields.CharField(max_length=10)
     attempts = fields.IntField(default=0)
-    # While a worker sends it, `due_at` is the end of the lease. None if nothing is left to do.
+    # While a worker sends it, `due_at` is the end of the lease. Null once the delivery has ended.
     due_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True, db_index=True)
     claim = fields.UUIDField(null=True)
     # Why it was not sent at once, a `routing.Hold`.
     hold = fields.CharField(max_length=10, null=True)
-    # The delivery that tells this event among others. What becomes of that becomes of this.
+    # The digest that includes this delivery, which ends as the digest does.
     digest_id = fields.UUIDField(null=True, db_index=True)
-    # When somebody last sent a message for it. The sweep then leaves it alone for a while.
+    # When a task message for it was last sent. The sweep then skips it for a while.
     nudged_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
-    # False as long as the receiver refused every attempt outright. An earlier release did not note it.
+    # False as long as the receiver refused every attempt. Null in rows of an earlier release.
     may_have_arrived = fields.BooleanField(default=False, db_default=True)
     status_code = fields.IntField(null=True)
     # Why the last attempt failed, or why it was skipped.

@@ -1,6 +1,6 @@
-"""Muted monitors: nobody is told what happens to them.
+"""Muted monitors: channels are not notified about them.
 
-What a channel was told of before still ends there, so that no pager rings for ever.
+The end of an incident that a channel was notified of is still sent, so that no pager rings for ever.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ async def store_mutes(
 
 
 async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> None:
-    """Skip what waits and would be sent before `until`, in the caller's transaction.
+    """Skip pending deliveries that would be sent before `until`, in the caller's transaction.
 
-    `subject_ids` are the muted monitors and their incidents. The end of what a channel was told stays.
+    `subject_ids` are the muted monitors and their incidents. Ends of incidents that a channel knows of stay.
     """
     for start in range(0, len(subject_ids), PORTION):
         about = NotificationDelivery.filter(subject_id__in=subject_ids[start : start + PORTION])
@@ -61,7 +61,7 @@ async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> N
 
 
 async def remove_mutes(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[UUID]:
-    """Tell of monitors again. Return those that were muted."""
+    """Unmute monitors. Return those that were muted."""
     unmuted: list[UUID] = []
     async with transaction():
         for start in range(0, len(monitor_ids), PORTION):
@@ -78,7 +78,7 @@ async def find_mute(monitor_id: UUID, now: datetime) -> Mute | None:
 
 
 async def list_mutes(team_id: UUID) -> dict[UUID, datetime | None]:
-    """Return until when monitors of a team are muted. The time of some of them may be over."""
+    """Return until when monitors of a team are muted. Some of these times may be in the past."""
     return dict(await Mute.filter(team_id=team_id).values_list("monitor_id", "muted_until"))
 
 
@@ -89,12 +89,12 @@ async def list_muted(monitor_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def find_muted(mutes: Mapping[UUID, datetime | None], now: datetime) -> dict[UUID, datetime | None]:
-    """Return those whose time is not over."""
+    """Return the mutes that have not ended."""
     return {monitor_id: until for monitor_id, until in mutes.items() if until is None or until > now}
 
 
 async def read_mutes(announcements: Collection[Announcement], now: datetime) -> Mutes:
-    """Return which of the monitors that events are about are muted."""
+    """Return the mutes of the monitors that events are about."""
     about = {each.monitor_id for each in announcements if each.monitor_id}
     if not about:
         return {}
@@ -109,8 +109,8 @@ async def read_mutes(announcements: Collection[Announcement], now: datetime) -> 
     return mutes
 
 
-def is_told_despite_mute(announcement: Announcement, channel_id: UUID, mutes: Mutes) -> bool:
-    """Say whether a channel is told of an event: its monitor is not muted, or it ends what was told."""
+def bypasses_mute(announcement: Announcement, channel_id: UUID, mutes: Mutes) -> bool:
+    """Return whether a channel receives an event: its monitor is not muted, or it ends a known incident."""
     told = mutes.get(announcement.monitor_id)
     if told is None:
         return True

@@ -16,10 +16,10 @@ from monitoring.backends.fields import read_id
 from monitoring.backends.leases import NUDGE_INTERVAL
 from monitoring.backends.statements import is_postgres, spell, spell_values
 from monitoring.notifications.models import EMAIL
-from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL
+from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 
-# Of each channel the deliveries that have waited longest, as many as may be sent to it at once. Attempts
-# that end call the others, so ten thousand deliveries to one server do not delay everybody else's.
+# For each channel the deliveries that have waited longest, as many as may be sent to it at once. Finished
+# attempts start the others, so ten thousand deliveries to one server do not delay all others.
 _CHOSEN = f"""
     SELECT id FROM (
         SELECT id, due_at, row_number() OVER (PARTITION BY channel_id ORDER BY due_at, id) AS turn

@@ -1,4 +1,4 @@
-"""Hours of each day in which a channel is sent nothing. Pure."""
+"""Daily quiet hours, in which a channel receives nothing. Pure."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def check_quiet_hours(routing: Mapping[str, Json]) -> None:
 
 
 def find_quiet_end(routing: Mapping[str, Json], moment: datetime) -> datetime | None:
-    """Return when the quiet hours end in which a moment lies, or None if it lies in none.
+    """Return the end of the quiet hours that contain a moment, or None.
 
-    They end at a time on the clocks of their zone, also when clocks change meanwhile. If they end when they
-    begin, every moment lies in them.
+    They end at a local time of their zone, also if clocks change meanwhile. Quiet hours that end when they
+    begin last all day.
     """
     quiet_hours = routing["quiet_hours"]
-    # A zone may go with an update of the database of zones.
+    # An update of the time zone database may have removed the zone.
     if not quiet_hours or (zone := find_time_zone(quiet_hours["time_zone"])) is None:
         return None
     starts_at, ends_at = (time.fromisoformat(quiet_hours[name]) for name in ("starts_at", "ends_at"))

@@ -1,4 +1,4 @@
-"""What people and keys do with channels, in the audit log. Callers hold the transaction of the act."""
+"""Records changes of channels in the audit log, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ from monitoring.notifications.models import NotificationChannel
 async def record_act(
     channel: NotificationChannel, action: Action, by: Actor | None, changes: Sequence[Change] = ()
 ) -> None:
-    """Record what somebody did with a channel; nothing if nobody did."""
+    """Record an action on a channel; do nothing without an actor."""
     if by:
         await record(channel.team_id, by, action, channel.name, channel.id, changes)

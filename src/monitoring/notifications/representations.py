@@ -26,7 +26,7 @@ def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
 
 
 def represent_created_channel(channel: NotificationChannel) -> dict[str, Any]:
-    """Write a `NotificationChannelCreated`: the only answer that holds the secret of a webhook."""
+    """Write a `NotificationChannelCreated`, the only answer with the secret of a webhook."""
     shown = represent_channel(channel)
     return {**shown, "secret": read_secret(channel)} if channel.type == "webhook" else shown
 

@@ -13,7 +13,7 @@ from monitoring.notifications.configuration import complete_routing
 from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.quiet_hours import find_quiet_end
 
-# What an event ends that another one began. What was over within a channel's delay is never sent to it.
+# Which event begins what an event ends. What was over within a channel's delay is never sent to it.
 BEGINNINGS: Mapping[str, str] = {
     "incident.resolved": "incident.opened",
     "incident.acknowledged": "incident.opened",
@@ -21,42 +21,42 @@ BEGINNINGS: Mapping[str, str] = {
 }
 ACKNOWLEDGED = "incident.acknowledged"
 REMINDER = "incident.reminder"
-# Nobody chooses it: whoever wants to hear that monitors go down hears that nobody can say so.
+# Not a choice of its own: channels that want to know when monitors go down must know if we cannot check.
 INTERRUPTED = "checks.interrupted"
 
-# What somebody waits for at this moment, whatever the hour.
+# Somebody waits for these now, whatever the hour.
 TEST = "test"
 ASKED_FOR = frozenset({TEST, CONFIRMATION})
 
-# The types of channels to programs.
+# The types of channels that programs read.
 PROGRAMS = frozenset({"webhook", "custom", "pagerduty", "opsgenie"})
-# Those that keep incidents of their own, which an end closes and says nothing else.
+# Those that keep incidents of their own, which a resolving event closes.
 PAGERS = frozenset({"pagerduty", "opsgenie"})
 
 
 class Hold(StrEnum):
-    """Why a delivery does not leave at once, although a worker may be free."""
+    """Why a delivery is not sent at once, although a worker may be free."""
 
     DELAY = "delay"  # the channel wants to know only what lasts
     STORM = "storm"  # more than a few events within a minute
     FLAPPING = "flapping"  # the monitor goes down again and again
     QUIET = "quiet"  # the channel has quiet hours
     STORY = "story"  # an earlier message about the same incident has not ended
-    LATE = "late"  # no worker took it before they began: it was its turn already, and it stays what it is
+    LATE = "late"  # it was due before quiet hours, but no worker took it in time; it joins no digest
 
 
-# What becomes one message with others. Everything else was tried already, or was to be.
+# Deliveries that may join a digest. All others may have been tried already.
 GATHERED = frozenset({Hold.DELAY, Hold.STORM, Hold.FLAPPING, Hold.QUIET})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
-    """An event that a team's channels are told about: what happened, when, and to which subject.
+    """An event for a team's channels: what happened, when, and to which subject.
 
-    `subject_id` is that of the incident, the monitor, the article or what else it is about. `monitor_id` and
-    `tags` say whom an event about a monitor concerns; other events concern every channel that wants them.
-    `recent_incidents` is how many the monitor has had within an hour. With `channel_ids` only these channels
-    are told.
+    `subject_id` is the id of the incident, monitor, article or other subject. Channels choose events of
+    monitors by `monitor_id` and `tags`; other events go to every channel that subscribes to them.
+    `recent_incidents` is how many the monitor has had within an hour. `channel_ids` restricts the event to
+    these channels.
     """
 
     team_id: UUID
@@ -72,7 +72,7 @@ class Announcement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """A channel, as far as it decides what it is told and when."""
+    """The settings of a channel that decide which events it receives, and when."""
 
     channel_id: UUID
     type: str
@@ -81,47 +81,47 @@ class Route:
 
     @property
     def is_read_by_people(self) -> bool:
-        """Whether messages are for people, rather than for a program that wants every event by itself."""
+        """Whether people read the messages, rather than a program that wants every event by itself."""
         return self.type not in PROGRAMS
 
     def leads(self, announcement: Announcement) -> bool:
-        """Say whether an event is for this channel."""
+        """Return whether an event is for this channel."""
         if announcement.channel_ids is not None and self.channel_id not in announcement.channel_ids:
             return False
         if announcement.event == INTERRUPTED:
-            return "incident.opened" in self.events and self.type not in PAGERS  # which nothing would close
+            return "incident.opened" in self.events and self.type not in PAGERS  # nothing would close it
         return announcement.event in self.events and self.concerns(announcement.monitor_id, announcement.tags)
 
     def concerns(self, monitor_id: UUID | None, tags: Collection[str]) -> bool:
-        """Say whether the channel is told about a monitor. Events about no monitor concern everybody."""
+        """Return whether the channel wants events of a monitor, or an event that is about no monitor."""
         wanted_tags, wanted_ids = self.routing["tags"], self.routing["monitor_ids"]
         if monitor_id is None or not (wanted_tags or wanted_ids):
             return True
         return str(monitor_id) in wanted_ids or not set(tags).isdisjoint(wanted_tags)
 
     def delay_of(self, event: str) -> timedelta:
-        """Say how long what an event begins must last before the channel is told."""
+        """Return how long the situation that an event begins must last before the event is sent."""
         begins = event in BEGINNINGS.values()
         return timedelta(seconds=self.routing["delay_seconds"] if begins else 0)
 
     def quiet_end(self, moment: datetime) -> datetime | None:
-        """Say until when a message waits that would leave at a moment; None if it need not."""
+        """Return when the quiet hours end that contain a moment; None if it is in no quiet hours."""
         return find_quiet_end(self.routing, moment)
 
     def late_end(self, due_at: datetime, moment: datetime) -> datetime | None:
-        """Say until when a message waits that was due before quiet hours in which a moment lies.
+        """Return when the quiet hours end that began since a message was due; None if it need not wait.
 
-        What is due in quiet hours was asked for in them, such as a test, or is the message that ends them.
+        A message that is due in quiet hours was requested in them, such as a test, or is due at their end.
         """
         return None if self.quiet_end(due_at) else self.quiet_end(moment)
 
     def is_spared_by(self, event: str) -> bool:
-        """Say whether an event makes it needless to tell this channel of the beginning."""
+        """Return whether an event makes the message about the beginning needless for this channel."""
         return event != ACKNOWLEDGED or self.routing["unless_acknowledged"]
 
 
 def route_of(channel: NotificationChannel) -> Route:
-    """Read the route of a channel's row."""
+    """Return the route of a channel."""
     return Route(
         channel_id=channel.id,
         type=channel.type,

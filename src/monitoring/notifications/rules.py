@@ -1,4 +1,4 @@
-"""What follows from an attempt: another one, and when, or none. Pure: chance is passed in."""
+"""What follows from an attempt: a retry at some time, or none. Pure: the random number is passed in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.models import DeliveryStatus
 from monitoring.notifications.routing import ACKNOWLEDGED
 
-# How long to wait after the first attempt, the second, ... as Standard Webhooks suggests: 27 hours in all.
+# How long to wait after the first attempt, the second, … as Standard Webhooks suggests: 27 hours in total.
 WAITS = (
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -24,7 +24,7 @@ MAX_ATTEMPTS = len(WAITS) + 1
 # The longest pause that a receiver may ask for.
 LONGEST_ASKED = timedelta(hours=1)
 
-# The share by which a wait may get longer, so that a server that comes back does not meet everything at once.
+# The share of jitter in a wait, so that a recovered server does not get everything at once.
 MOST_JITTER = 0.1
 
 CHANNEL_DISABLED = "The channel was disabled"
@@ -40,19 +40,19 @@ MAX_REASON_CHARACTERS = 255
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What an attempt means for its delivery. There is a `wait` as long as the delivery is pending."""
+    """The state of a delivery after an attempt. `wait` is None unless the delivery is pending."""
 
     status: DeliveryStatus
     wait: timedelta | None = None
 
     @property
     def outcome(self) -> str:
-        """What the attempt is counted as: delivered, retried or failed."""
+        """The label of the attempt in metrics: delivered, retried or failed."""
         return "retried" if self.status is DeliveryStatus.PENDING else str(self.status)
 
 
 def conclude(result: AttemptResult, attempts: int, chance: float) -> Conclusion:
-    """Say what follows from the result of the given attempt, counted from 1; `chance` is in 0..1."""
+    """Return what follows from the result of an attempt, counted from 1; `chance` is in 0..1."""
     if result.reception is Reception.DELIVERED:
         return Conclusion(DeliveryStatus.DELIVERED)
     wait = wait_after(attempts, chance) if result.reception is Reception.TRY_AGAIN else None
@@ -62,14 +62,14 @@ def conclude(result: AttemptResult, attempts: int, chance: float) -> Conclusion:
 
 
 def wait_after(attempts: int, chance: float) -> timedelta | None:
-    """Say how long to wait after the given number of attempts. Returns None if no attempt is left."""
+    """Return how long to wait after the given number of attempts, or None if no attempt is left."""
     return WAITS[attempts - 1] * (1 + MOST_JITTER * chance) if attempts < MAX_ATTEMPTS else None
 
 
-def say_why_needless(
+def explain_superseded(
     because_of: str, attempts: int, last_answer: str | None, *, may_have_arrived: bool
 ) -> str:
-    """Say why a message is skipped that a later event made needless."""
+    """Return the reason for skipping a message that a later event superseded."""
     what = "acknowledged" if because_of == ACKNOWLEDGED else "over"
     if not attempts and not may_have_arrived:
         return f"It was {what} before it was sent"

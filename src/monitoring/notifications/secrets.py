@@ -1,6 +1,6 @@
-"""The secrets of channels: encrypted at rest, because sending needs them back, and masked when shown.
+"""The secrets of channels: encrypted at rest, because sending needs them, and masked when shown.
 
-What is encrypted is the secret that signs messages to a webhook, or else the secret fields as JSON.
+The secret of a webhook is its signing secret; that of any other channel is its secret fields as JSON.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from monitoring.notifications.models import NotificationChannel
 
 
 def read_secret(channel: NotificationChannel) -> str:
-    """Return the secret that signs messages to a webhook. Raises `UndecryptableError`."""
+    """Return the signing secret of a webhook. Raises `UndecryptableError`."""
     return decrypt(channel.secret)
 
 
 def read_secrets(channel: NotificationChannel) -> dict[str, Json]:
-    """Return the secret fields of a channel of any other type. Raises `UndecryptableError`."""
+    """Return the secret fields of any other channel. Raises `UndecryptableError`."""
     secrets: dict[str, Json] = orjson.loads(decrypt(channel.secret))
     return secrets
 
 
 def store_secrets(secrets: Mapping[str, Json]) -> str:
-    """Write secret fields as they are stored."""
+    """Return secret fields as they are stored."""
     return encrypt(orjson.dumps(secrets).decode())
 
 
 def mask_secrets(configuration: Configuration) -> Configuration:
-    """Put masks in the place of secrets. What is masked already stays as it is."""
+    """Replace secrets with masks. Values that are masked already stay."""
     masks = secret_fields(configuration["type"])
     return {
         name: _mask(value, masks[name]) if name in masks and value is not None else value
@@ -43,7 +43,7 @@ def mask_secrets(configuration: Configuration) -> Configuration:
 
 
 async def encrypt_channel_secrets() -> Encrypted:
-    """Encrypt secrets with the first key, where they are plain or another key encrypted them."""
+    """Encrypt secrets with the first key, if they are plain or encrypted with another key."""
     return await encrypt_column(NotificationChannel.all(), "secret")
 
 

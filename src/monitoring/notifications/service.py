@@ -1,6 +1,6 @@
-"""What clients do with notification channels: every function is one transaction.
+"""What clients do with notification channels: each function is one transaction.
 
-The audit log has an act if its function is told who did it (`by`).
+Functions with an actor (`by`) record the action in the audit log.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from monitoring.notifications.subjects import find_monitor
 
 MAX_CHANNELS_A_TEAM = 20
 
-# Of a custom channel, however many patches led to it. A request brings no more at once, by default.
+# The most bytes of a custom channel's body, which patches can enlarge. By default no request is larger.
 MAX_BODY_BYTES = 1_048_576
 
 
@@ -50,10 +50,10 @@ async def list_channels(team_id: UUID, limit: int, after_id: UUID | None) -> Pag
     return await read_page(NotificationChannel.filter(team_id=team_id), limit, after_id)
 
 
-async def find_told_channels(team_id: UUID, monitor_id: UUID) -> list[NotificationChannel]:
-    """Return the enabled channels that an incident of a monitor would be told to, newest first.
+async def find_alerted_channels(team_id: UUID, monitor_id: UUID) -> list[NotificationChannel]:
+    """Return the enabled channels that an incident of a monitor would be sent to, newest first.
 
-    There are none for a monitor that the team does not have.
+    Returns none for a monitor that the team does not have.
     """
     monitor = await find_monitor(team_id, monitor_id)
     if monitor is None:
@@ -70,9 +70,9 @@ async def find_told_channels(team_id: UUID, monitor_id: UUID) -> list[Notificati
 async def create_channel(
     team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None
 ) -> NotificationChannel:
-    """Create a channel. Raises Problem if the team has enough of them, or if the service sends no email.
+    """Create a channel. Raises Problem if the team has too many, or if the service cannot send email.
 
-    Whoever reads an email address is asked to confirm it.
+    The reader of an email address is asked to confirm it.
     """
     if given["type"] == EMAIL and current_backends().settings.email_from is None:
         raise Problem("email_not_configured")
@@ -109,9 +109,9 @@ async def update_channel(
 ) -> NotificationChannel:
     """Apply a merge patch. A patch that changes nothing leaves `updated_at` as it is.
 
-    Disabling gives up the deliveries that wait. Enabling forgets why the channel was disabled. Whoever reads
-    another email address is asked to confirm it. Raises Problem if the patch is for channels of another type,
-    or leads to too large a body.
+    Disabling fails pending deliveries. Enabling clears the reason for which the channel was disabled. The
+    reader of a new email address is asked to confirm it. Raises Problem if the patch is for channels of
+    another type, or makes the body too large.
     """
     async with transaction():
         locked = NotificationChannel.select_for_update(no_key=True)
@@ -167,9 +167,9 @@ def _secrets_in(given: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _renew_secrets(channel: NotificationChannel, given: Mapping[str, Json]) -> bool:
-    """Merge secrets with those that are stored, and say whether that changed one.
+    """Merge secrets with those that are stored, and return whether that changed one.
 
-    What no key decrypts is replaced by what is given.
+    Stored secrets that no key decrypts are replaced.
     """
     if not given:
         return False

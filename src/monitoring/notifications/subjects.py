@@ -1,4 +1,4 @@
-"""The monitors that notifications are about, and incidents too."""
+"""The monitors that notifications and incidents are about."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitoring.contract.document import Json
 
 
 class MonitorSubject(Protocol):
-    """What an incident needs to know about a monitor. The monitor's row fulfils it."""
+    """What an incident needs to know about a monitor. A monitor's row implements it."""
 
     @property
     def id(self) -> UUID:
@@ -24,15 +24,15 @@ class MonitorSubject(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The monitor's name."""
 
     @property
     def url(self) -> str:
-        """What it watches."""
+        """The URL that it checks."""
 
     @property
     def tags(self) -> Sequence[str]:
-        """Its labels, by which channels choose."""
+        """Its tags, by which channels choose monitors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def describe_monitor(monitor: MonitorSubject) -> dict[str, Json]:
 async def find_monitor(team_id: UUID, monitor_id: UUID) -> KnownMonitor | None:
     """Return a monitor of the team, or None if it has no such monitor.
 
-    It is found by its name in the schema, because the room of monitors builds on this one.
+    The model is found by name, because the package of monitors imports this one.
     """
     monitors = Team.filter(id=team_id, monitors__id=monitor_id)
     found = await monitors.first().values("monitors__name", "monitors__url", "monitors__tags")

@@ -1,6 +1,6 @@
-"""Finds due deliveries that no message asks for, and deletes old ones.
+"""Finds due deliveries without a task message, and deletes old ones.
 
-No message waits for a retry. When its time has come, the sweep finds it, or an attempt that ends calls it.
+No task message is queued for a retry: once it is due, the sweep finds it, or a finished attempt starts it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from monitoring.backends.database import transaction
 from monitoring.backends.leases import is_idle, sweep_idle
 from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.queries import choose_idle_deliveries
+from monitoring.notifications.scheduling import is_due
 from monitoring.notifications.tasks import deliver_notification
-from monitoring.notifications.turns import is_due
 
 MAX_NOTIFICATIONS_A_SWEEP = 200
 
@@ -23,20 +23,20 @@ DELETED_AT_ONCE = 1000
 
 
 async def sweep_notifications() -> int:
-    """Send a message for every idle delivery whose time has come. Returns how many."""
+    """Queue a task for every idle delivery that is due. Returns how many."""
     return await sweep_idle(deliver_notification, _find_idle_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
 
 
 async def sweep_misdated_notifications() -> int:
-    """Send a message for every idle delivery that a clock put off which was ahead. Returns how many.
+    """Queue a task for every idle delivery that a clock which was ahead has postponed. Returns how many.
 
-    This looks at all that wait, so it is not for each sweep.
+    It reads all pending deliveries, so it does not run with each sweep.
     """
     return await sweep_idle(deliver_notification, _find_misdated_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
 
 
 async def delete_old_deliveries(now: datetime) -> int:
-    """Delete deliveries that are older than 30 days, one portion a transaction. Returns how many."""
+    """Delete deliveries that are older than 30 days, in several transactions. Returns how many."""
     deleted_count = 0
     while portion := await _delete_portion(now - RETENTION):
         deleted_count += portion

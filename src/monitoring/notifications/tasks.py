@@ -1,4 +1,4 @@
-"""What workers do for notifications."""
+"""The background tasks of notifications."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from monitoring.backends.tasks import task
+from monitoring.notifications.attempts import attempt_delivery
 from monitoring.notifications.claims import claim_delivery
-from monitoring.notifications.delivering import attempt_delivery
-from monitoring.notifications.turns import call_next
+from monitoring.notifications.scheduling import make_next_due
 
-# Attempts only wait for strangers' servers, on the event loop.
+# Attempts spend their time waiting for other servers, on the event loop.
 DELIVERIES_AT_ONCE = 32
 
 
 @task(queue_name="notifications", at_once=DELIVERIES_AT_ONCE)
 async def deliver_notification(delivery_id: str) -> None:
-    """Send a notification if it is due, then nudge the team's next one. A second message does nothing.
+    """Send a notification if it is due, then nudge the team's next one. A second task message does nothing.
 
-    A failed attempt is repeated when another one calls the delivery, or when the sweep finds it due.
-    Without a sender the rows wait.
+    A failed attempt is retried when another attempt starts it, or when the sweep finds it due. Without a
+    sender deliveries stay pending.
     """
-    from monitoring.notifications.channels.sending import current_sender  # noqa: PLC0415 - others only nudge
+    from monitoring.notifications.channels.sender import current_sender  # noqa: PLC0415 - only workers send
 
     sender = current_sender()
     if sender and (claim := await claim_delivery(UUID(delivery_id))):
         told = await attempt_delivery(claim, sender)
-        await nudge([*told, *await call_next(claim.channel.team_id)])
+        await nudge([*told, *await make_next_due(claim.channel.team_id)])
 
 
 async def nudge(delivery_ids: Iterable[UUID]) -> None:
-    """Ask workers to send deliveries, after the commit. Never raises: the sweep finds what was not nudged."""
+    """Ask workers to send deliveries, after the commit. Never raises: the sweep finds what was missed."""
     for delivery_id in delivery_ids:
         await deliver_notification.send(str(delivery_id))

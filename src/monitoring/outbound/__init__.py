@@ -1,1 +1,1 @@
-"""Connections to hosts that strangers chose, and HTTP over them: for checks and outgoing webhooks."""
+"""Connections to untrusted hosts, and HTTP over them: for checks and notifications."""

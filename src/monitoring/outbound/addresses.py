@@ -17,7 +17,7 @@ def read_networks(networks: tuple[str, ...]) -> tuple[Network, ...]:
 
 @lru_cache(maxsize=16_384)
 def is_permitted(address: Address, allowed_networks: tuple[Network, ...] = ()) -> bool:
-    """Say whether an address may be connected to.
+    """Return whether an address may be connected to.
 
     An IPv6 address that carries IPv4 addresses needs permission for itself and for each of them. An
     IPv4-mapped address counts only as the address that it carries, because the kernel connects to that one.
@@ -96,7 +96,7 @@ _NEVER = read_networks(
     )
 )
 
-# IANA's special-purpose registries. What `is_global` says of them differs between versions of Python.
+# IANA's special-purpose registries. `is_global` treats them differently in each version of Python.
 _NOT_PUBLIC = read_networks(
     (
         "0.0.0.0/8",

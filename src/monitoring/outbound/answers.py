@@ -25,7 +25,7 @@ _MIN_FINAL_STATUS = 200
 
 
 class Answer(NamedTuple):
-    """A final answer, with what was read of its body, decompressed. `is_cut` says that the body goes on."""
+    """A final answer, with the decompressed body as far as it was read. `is_cut` means that there is more."""
 
     status_code: int
     location: str | None
@@ -38,11 +38,10 @@ class Answer(NamedTuple):
 class AnswerReader(asyncio.Protocol):
     """Settles `answer` with an Answer or with ExchangeFailed, and drops everything that comes afterwards.
 
-    The answer ends with its head, unless the body reader wants to read on: a status says what it says,
-    however long the body is or takes. The body of a redirect that will be followed is never read. A body ends
-    at the cap at the latest. Everything that is not body (head, trailers, framing) has a cap of its own,
-    which starts again after each piece of body. The answer as a whole has a third cap, since the framing can
-    be many times larger than the body.
+    Reading stops after the head, unless the body reader wants the body. The body of a redirect that will be
+    followed is never read. A body is read up to a cap. Everything else (head, trailers, framing) has a cap of
+    its own, which starts again after each piece of body. The answer as a whole has a third cap, since the
+    framing can be many times larger than the body.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class AnswerReader(asyncio.Protocol):
         self._received_bytes = 0
 
     def let_go(self) -> None:
-        """Forget what was read. Reader and parser would else live until a garbage collection."""
+        """Drop what was read. Otherwise reader and parser would live until a garbage collection."""
         self._body.clear()
         self._body_reader = self._decompressor = None
         del self._parser
@@ -87,7 +86,7 @@ class AnswerReader(asyncio.Protocol):
     # Called by the transport
 
     def data_received(self, received: bytes) -> None:
-        """Parse what came, in pieces that never go beyond the cap of the head."""
+        """Parse received bytes, in pieces that never exceed the cap of the head."""
         self._received_bytes += len(received)
         if self._on_first_byte:
             self._on_first_byte()
@@ -106,7 +105,7 @@ class AnswerReader(asyncio.Protocol):
             self._parse(piece)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Finish an answer that ends where its connection ends. Any other answer has failed now."""
+        """Finish an answer that ends with its connection. Any other answer has failed."""
         if self.answer.done():
             return
         if isinstance(error, ssl.SSLError):  # with TLS 1.3, a server can refuse us only after the handshake

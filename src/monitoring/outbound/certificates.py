@@ -1,4 +1,4 @@
-"""Which certificates are trusted, when they expire, and why one is not trusted, in words for people."""
+"""Which certificates are trusted, when they expire, and why one is not trusted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Expiry(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """Name the certificate, to begin a sentence with."""
+        """The certificate's name, as the beginning of a sentence."""
         return "An authority's certificate in the chain" if self.is_of_authority else "The certificate"
 
 
@@ -56,7 +56,7 @@ def make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
 
 
 def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
-    """Say why a handshake failed. With `expired`, say which certificate it was and name its day."""
+    """Return why a handshake failed; with `expired`, name the certificate and its date."""
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code == EXPIRED and expired:
             return f"{expired.subject} expired on {expired.at:%Y-%m-%d}"
@@ -101,8 +101,7 @@ def find_first_expiry(chain: Sequence[bytes]) -> Expiry | None:
 def read_chain(tls: ssl.SSLObject) -> list[bytes]:
     """Return certificates in DER after a handshake, the server's own first.
 
-    They are those by which it was verified, with their authority's; where nothing is verified, those that the
-    server sent.
+    If the server was verified, it is the verified chain with its authority; otherwise, what the server sent.
     """
     is_verified = tls.context.verify_mode is ssl.CERT_REQUIRED
     if sys.version_info >= (3, 13):

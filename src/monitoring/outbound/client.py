@@ -1,4 +1,4 @@
-"""Sends HTTP requests to addresses that strangers chose. Whatever comes back is an outcome, not an error."""
+"""Sends HTTP requests to untrusted addresses. Any failure of the other side is a result, not an exception."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class HttpClient:
         self._dialer = dialer
 
     async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
-        """Send a request and return what came of it, whatever the network and the other side do.
+        """Send a request and return the result, whatever the network and the other side do.
 
-        The exchange ends with the head of the answer, however long its body is or takes. With a body reader
-        it ends with the body, or earlier: when the reader has read enough, or at the cap.
+        The exchange ends with the head of the answer. With a body reader it ends with the body, or earlier:
+        when the reader has read enough, or at the cap.
 
-        Raises ValueError for a request that cannot be written, and OSError when this machine has no sockets
-        left. Neither says anything about the other side.
+        Raises ValueError for an invalid request, and OSError when this machine has no sockets left. Neither
+        is a fault of the other side.
         """
         try:
             return await self._dialer.call(partial(_follow, request, body_reader), request.timeout_seconds)

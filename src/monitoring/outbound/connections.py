@@ -1,4 +1,4 @@
-"""Opens connections to addresses that were judged. It knows no names, proxies or earlier connections."""
+"""Opens connections to permitted addresses. It resolves no names, and reuses no connections."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Connector:
     async def _look_again(
         self, peer: tuple[str, int], tls_host: str | None, deadline: float
     ) -> Expiry | None:
-        """Connect again without verifying, to learn what expired and when: OpenSSL does not say.
+        """Connect again without verifying, to learn which certificate expired: OpenSSL does not report it.
 
         Returns None where nothing that the server sends has expired, but an authority that we trust has.
         """
@@ -147,7 +147,7 @@ def _make_trusting_context() -> ssl.SSLContext:
 
 
 def choose(addresses: Sequence[Address]) -> list[Address]:
-    """Return the few to try, IPv4 and IPv6 in turn, since one of them may not work (RFC 8305 §4)."""
+    """Return the addresses to try, IPv4 and IPv6 in turn, since one may not work (RFC 8305 §4)."""
     if len(addresses) == 1:
         return list(addresses)
     preferred = [address for address in addresses if address.version == addresses[0].version]

@@ -1,7 +1,7 @@
-"""The only way to connect to a host that a stranger chose.
+"""The only way to connect to an untrusted host.
 
-A host's name is resolved once, every address it has is judged, and only a judged address is connected to.
-Whoever speaks a protocol, be it HTTP or another, does so on a connection from here.
+A host's name is resolved once, all its addresses are checked, and only such an address is connected to. HTTP
+and every other protocol use connections from here.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Dialer:
             await asyncio.wait(ends.values())
 
     async def call(self, talk: Callable[[Call], Awaitable[Result]], timeout_seconds: float) -> Result:
-        """Let `talk` connect and speak, give it this much time for all of it, and return its result.
+        """Run `talk`, which connects and speaks a protocol, within this time, and return its result.
 
         The time starts when a connection is free: a process uses at most half of the files it may open.
 
@@ -103,7 +103,7 @@ class Dialer:
                     failed.timings = call.stopwatch.timings()
                     raise failed from None
                 except ExchangeFailed as failed:
-                    # A refused address gets no timings: they would tell what listens there.
+                    # A refused address gets no timings: they would reveal what listens there.
                     if failed.failure.code != FailureCode.BLOCKED_ADDRESS:
                         failed.timings = call.stopwatch.timings()
                     raise
@@ -113,7 +113,7 @@ class Dialer:
 
 
 class Call:
-    """What may be done in the time of one call: connect, and to somewhere else again after a redirect.
+    """Connects within the time of one call, and again to another host after a redirect.
 
     `deadline` is a moment on the loop's clock.
     """
@@ -139,7 +139,7 @@ class Call:
         tls_host: str | None = None,
         verify_tls: bool = True,
     ) -> Connection[Reader]:
-        """Resolve the endpoint's host, judge its addresses, and connect; the caller closes the connection.
+        """Resolve the endpoint's host, check its addresses, and connect. The caller closes the connection.
 
         With `tls_host` the connection is secured, and the certificate must be for that host. Raises what
         `Dialer.call` raises.

@@ -14,7 +14,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 class Decompressor:
-    """Undoes a Content-Encoding, piece by piece, and writes `max_bytes` at most. `is_cut` says if more came.
+    """Decodes a Content-Encoding piece by piece, up to `max_bytes`. `is_cut` means that there was more.
 
     Bytes after a compressed body are ignored, as in browsers, unless they are a further member of a gzip file
     (RFC 1952 §2.2). Raises ExchangeFailed for an encoding that was not asked for.
@@ -46,7 +46,7 @@ class Decompressor:
         return decoded
 
     def end(self) -> None:
-        """Take the end of the body. Raises ExchangeFailed if its compression does not end there."""
+        """Finish the body. Raises ExchangeFailed if its compression is incomplete."""
         # A server may also say that an empty body is compressed.
         if self._members and not self._inflating.eof and not self.is_cut:
             raise invalid("The answer's compression is broken")

@@ -1,4 +1,4 @@
-"""An HTTP request to a stranger's server, and what came of it."""
+"""An HTTP request to an untrusted server, and its result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Headers: TypeAlias = "Mapping[bytes, Sequence[bytes]]"
 
 @dataclass(frozen=True, kw_only=True)
 class OutboundRequest:
-    """A request, which remembers the bytes that it sends.
+    """A request, which caches the bytes that it sends.
 
     `timeout_seconds` is for the whole exchange, redirects and reading included.
     """
@@ -40,22 +40,22 @@ class OutboundRequest:
 
 
 class BodyReader(Protocol):
-    """Reads the body of the answer as far as it is of interest. Redirects that are followed are no answer."""
+    """Reads the body of the final answer as far as it is needed."""
 
     def begin(self, status_code: int, headers: Headers) -> bool:
-        """Look at the head, and say whether to read the body."""
+        """Look at the head, and return whether to read the body."""
 
     def read(self, piece: bytes) -> bool:
-        """Take the next piece of the decompressed body, and say whether to go on."""
+        """Take the next piece of the decompressed body, and return whether to continue."""
 
 
 class Exchange(NamedTuple):
-    """What came of a request: a status and what was read of the body, or a failure.
+    """The result of a request: a status and the body as far as it was read, or a failure.
 
-    `is_cut` says that the reading ended before the body did. `headers` are those of the answer, as bytes,
-    their names in lower case. `retry_after` is that header as it came, and empty without one.
-    `tls_expires_at` is when the first of the certificates on the way expires, those of authorities and of
-    redirects included, and `expiring_certificate` names that certificate.
+    `is_cut` means that reading ended before the body did. `headers` are those of the answer, as bytes with
+    names in lower case. `retry_after` is that header unparsed, or empty. `tls_expires_at` is the first expiry
+    of all certificates involved, including authorities and redirects, and `expiring_certificate` names that
+    certificate.
     """
 
     status_code: int | None = None

@@ -1,6 +1,6 @@
-"""Why an exchange with a stranger's server fails, in codes and in sentences for people.
+"""Why an exchange with an untrusted server fails, as codes and as sentences for people.
 
-No sentence contains an address, or anything that the other side wrote.
+No sentence contains an address, or anything that the other side sent.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from monitoring.outbound.stopwatch import Phase, Timings
 
 
 class FailureCode(StrEnum):
-    """Why no whole answer came. The names are those of the document's CheckError."""
+    """Why there is no complete answer. The names are those of the document's CheckError."""
 
     DNS_FAILURE = "dns_failure"
     CONNECTION_REFUSED = "connection_refused"
@@ -28,14 +28,14 @@ class FailureCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure and its sentence, which says nothing about an address that was refused."""
+    """A failure and its sentence, which reveals nothing about a refused address."""
 
     code: FailureCode
     message: str
 
 
 class ExchangeFailed(Exception):  # noqa: N818 - to the caller it is an outcome
-    """Ends an exchange, wherever the failure is noticed.
+    """Raised wherever the failure of an exchange is noticed.
 
     `tls_expires_at` is set if an expired certificate is the reason, and `timings` once the call has ended.
     """
@@ -51,7 +51,7 @@ class ExchangeFailed(Exception):  # noqa: N818 - to the caller it is an outcome
 def blocked() -> ExchangeFailed:
     """Return the failure for every address that is refused.
 
-    The sentence is the same for all of them: a stranger must not learn about this service's own network.
+    All of them share one sentence, so that a client learns nothing about this service's own network.
     """
     return ExchangeFailed(FailureCode.BLOCKED_ADDRESS, "The address is not one that may be reached from here")
 
@@ -68,5 +68,5 @@ def invalid(message: str) -> ExchangeFailed:
 
 
 def broken_off(message: str) -> ExchangeFailed:
-    """Return the failure of a connection that could not be made, or that broke."""
+    """Return the failure of a connection that could not be opened, or that broke."""
     return ExchangeFailed(FailureCode.CONNECTION_FAILED, message)

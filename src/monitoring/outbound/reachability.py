@@ -1,4 +1,4 @@
-"""Whether a URL leads where this service may connect to, told before anything is sent there."""
+"""Checks whether a URL's host may be connected to, before anything is sent there."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from monitoring.outbound.failures import ExchangeFailed
 from monitoring.outbound.targets import Target, UnusableUrl, read_target
 from monitoring.settings import Settings
 
-# Whoever asks waits. Nothing depends on the answer: addresses are judged again at each connection.
+# A client waits for this. Nothing depends on the result: each connection checks its addresses again.
 RESOLVING_SECONDS = 2.0
 
 
 async def may_be_reached(url: str, settings: Settings) -> bool:
-    """Say whether each address that the URL's host has now may be connected to.
+    """Return whether all current addresses of the URL's host may be connected to.
 
     A host whose name cannot be resolved in a short time has no addresses yet, so it passes.
     """
@@ -30,7 +30,7 @@ async def _find_addresses(target: Target, settings: Settings) -> list[Address]:
     if target.address:
         return [target.address]
 
-    from monitoring.outbound.resolving import Resolver  # noqa: PLC0415 - 1 MiB, for names that are seldom told
+    from monitoring.outbound.resolving import Resolver  # noqa: PLC0415 - 1 MiB, for names that are rarely resolved
 
     try:
         async with asyncio.timeout(RESOLVING_SECONDS), Resolver(settings.dns_servers) as resolver:

@@ -1,4 +1,4 @@
-"""What a redirect makes of a request: the rules of the Fetch standard, but stricter across origins. Pure."""
+"""The next request after a redirect: the rules of the Fetch standard, but stricter across origins. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ABOUT_THE_BODY = frozenset({"content-encoding", "content-language", "content-lo
 
 @dataclass(frozen=True)
 class Hop:
-    """One request on the way to the answer."""
+    """One of the requests that redirects lead through."""
 
     target: Target
     method: str
@@ -32,15 +32,15 @@ class Hop:
 
 
 def is_redirect(status_code: int, location: str | None) -> bool:
-    """Say whether an answer sends us elsewhere. A 3xx without Location is an answer like any other."""
+    """Return whether an answer is a redirect. A 3xx without Location is an answer like any other."""
     return status_code in _REDIRECTS and location is not None
 
 
 def next_hop(hop: Hop, status_code: int, location: str) -> Hop:
     """Return the request that a redirect asks for. Raises UnusableUrl.
 
-    Another origin never sees what was meant for the first one: headers and body are dropped, and a redirect
-    back does not restore them. After 307 and 308, which keep the method, the request then has no body.
+    Another origin never gets headers and body of the first one, and a redirect back does not restore them.
+    After 307 and 308, which keep the method, the request then has no body.
     """
     following = replace(hop, target=follow_location(hop.target, location))
     if _becomes_get(hop.method, status_code):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from monitoring.outbound.redirects import Hop
 
-# These frame the message, name its host, or say what we can read. We set them, whatever the caller gives.
+# Framing, host, and accepted encodings. We set these headers, whatever the caller passes.
 OUR_HEADERS = frozenset(
     {
         "accept-encoding",

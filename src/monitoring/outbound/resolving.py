@@ -45,7 +45,7 @@ class Resolver:
     async def resolve(self, host: str) -> list[Address]:
         """Return the addresses of a host, the most promising first (RFC 6724).
 
-        Raises ExchangeFailed, and OSError when this machine has no sockets or memory left to ask with.
+        Raises ExchangeFailed, and OSError when this machine has no sockets or memory left.
         """
         try:
             found = await self._resolver.getaddrinfo(host)
@@ -58,10 +58,10 @@ class Resolver:
 
 
 def _raise_if_ours(code: int) -> None:
-    """Raise OSError for a failure that says nothing about the name.
+    """Raise OSError for a failure of this machine.
 
-    c-ares reports a socket that it could not open like a server that refuses. Opening a socket here tells the
-    two apart.
+    c-ares reports a socket that it could not open like a server that refuses. Opening a socket here
+    distinguishes the two.
     """
     if code == aiodns.error.ARES_ECONNREFUSED:
         socket.socket(socket.AF_UNIX).close()

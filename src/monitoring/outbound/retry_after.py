@@ -1,4 +1,4 @@
-"""When another server wants to be asked again (RFC 9110 §10.2.3)."""
+"""Reads Retry-After (RFC 9110 §10.2.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures how long each phase of a call takes, and knows which phase it is in."""
+"""Measures how long each phase of a call takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Timings(NamedTuple):
-    """Milliseconds. `total_ms` is the whole call; the phases are those of all its hops together."""
+    """Milliseconds. `total_ms` is the whole call; each phase is the sum over all hops."""
 
     dns_ms: float | None = None
     connect_ms: float | None = None
@@ -18,7 +18,7 @@ class Timings(NamedTuple):
 
 
 class Phase(Enum):
-    """A phase of a hop: the timing that it is reported as, and how a sentence names it."""
+    """A phase of a hop: the timing to which it counts, and its name in sentences."""
 
     RESOLVING = ("dns_ms", "while resolving the name")
     CONNECTING = ("connect_ms", "while connecting")
@@ -40,18 +40,18 @@ class Stopwatch:
         self._durations_ms: dict[str, float] = {}
 
     def enter(self, phase: Phase) -> None:
-        """Begin a phase. One that was entered before begins again."""
+        """Begin a phase. A second call restarts it."""
         self.phase = phase
         self._phase_started_at = perf_counter()
 
     def leave(self) -> None:
-        """Take the time of the phase that was entered last, and add it to that of earlier hops."""
+        """End the current phase, and add its time to that of earlier hops."""
         if timing := self.phase.timing:
             duration_ms = (perf_counter() - self._phase_started_at) * 1000
             self._durations_ms[timing] = self._durations_ms.get(timing, 0.0) + duration_ms
 
     def begin_reading(self) -> None:
-        """Stop waiting for the answer and begin to read it. A server may also answer before it is asked."""
+        """Switch from waiting to reading. A server may even answer before the request was sent."""
         if self.phase is Phase.WAITING:
             self.leave()
         self.enter(Phase.READING)

@@ -1,6 +1,6 @@
-"""Where a URL leads: scheme, host, port and path, each in one form, which is also the one that is sent. Pure.
+"""Parses URLs: scheme, host, port and path, each in the normal form that is also sent. Pure.
 
-The same reading decides what is judged and what is connected to, so no second parser can disagree.
+The address check and the connection use the same parsed URL, so no second parser can disagree.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_URL_CHARACTERS = 8192
 MAX_HOST_NAME_CHARACTERS = 253
 MAX_LABEL_CHARACTERS = 63
 
-# Checks and webhooks use the same URLs again and again. Strangers must not choose how much is remembered.
+# Checks and webhooks use the same URLs repeatedly. Clients must not decide how much memory the cache takes.
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_CHARACTERS = 512
 
@@ -31,12 +31,12 @@ _UNREADABLE = re.compile(r"[\x00-\x1f\x7f]")
 _KEPT_AS_WRITTEN = "!$%&'()*+,/:;=?@[]|~"
 
 
-class UnusableUrl(ValueError):  # noqa: N818 - of a redirect it is an outcome
+class UnusableUrl(ValueError):  # noqa: N818 - for a redirect it is a result
     """Not an http or https URL with a host, or a URL with credentials."""
 
 
 class DisguisedAddress(UnusableUrl):
-    """A host that some resolvers take for an IPv4 address and others for a name, such as 0x7f.1."""
+    """A host that only some resolvers read as an IPv4 address, such as 0x7f.1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Target(Endpoint):
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """Two targets of the same origin may see each other's headers (RFC 6454)."""
+        """The origin (RFC 6454). Targets of one origin may get each other's headers."""
         return self.scheme, self.host, self.port
 
     @property
@@ -68,21 +68,21 @@ class Target(Endpoint):
 
     @property
     def url(self) -> str:
-        """The whole URL, which relative redirects are resolved against."""
+        """The whole URL, the base of relative redirects."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
 def read_target(url: str) -> Target:
     """Read an absolute URL; its fragment is dropped. Raises UnusableUrl.
 
-    This is for URLs that are used repeatedly: they are remembered unless they are long. What a redirect says
-    is read by `follow_location`, which remembers nothing.
+    For URLs that are used repeatedly: short ones are cached. Use `follow_location` for redirects, which are
+    not cached.
     """
     return _recall_target(url) if len(url) <= _MAX_REMEMBERED_CHARACTERS else _read_target(url)
 
 
 def follow_location(target: Target, location: str) -> Target:
-    """Read where a Location header leads, relative to the target that sent it. Raises UnusableUrl."""
+    """Read a Location header, relative to the target that sent it. Raises UnusableUrl."""
     location = location.strip(" \t")
     if len(location) > MAX_URL_CHARACTERS or _UNREADABLE.search(location):
         raise UnusableUrl  # checked first, since `urljoin` would silently drop some of these
@@ -124,7 +124,7 @@ def read_endpoint(authority: str, default_port: int | None = None) -> Endpoint:
 
 
 def _read_name(written: str) -> str:
-    """Bring a host to ASCII as browsers do: percent-decode, then IDNA, which also folds wide digits."""
+    """Convert a host to ASCII as browsers do: percent-decode, then IDNA, which also folds wide digits."""
     try:
         decoded = unquote(written, errors="strict")
         if not _is_short_enough(decoded):

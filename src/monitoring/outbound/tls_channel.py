@@ -1,6 +1,6 @@
-"""TLS on a connection: shakes hands, and lets a reader read.
+"""TLS on a connection: performs the handshake, then passes decrypted data to a reader.
 
-The loop's own TLS is made for servers and long connections; for one answer it takes a twentieth more CPU.
+The event loop's own TLS is made for long connections; for one answer it takes a twentieth more CPU.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_RECORD_BYTES = 16_384  # RFC 8446 §5.1
 
 
 class TlsChannel(asyncio.Protocol):
-    """A connection that is made in the clear, and then secured."""
+    """A connection that is opened in the clear, and then secured."""
 
     _transport: asyncio.Transport
     _reader: asyncio.Protocol
@@ -26,7 +26,7 @@ class TlsChannel(asyncio.Protocol):
     _failure: ssl.SSLError | None = None
     _unsent = b""
 
-    # As `read_chain` returns it. OpenSSL tells none during a second handshake, so it is read after the first.
+    # As `read_chain` returns it. OpenSSL has none during a renegotiation, so it is read after the handshake.
     chain: Sequence[bytes] = ()
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class TlsChannel(asyncio.Protocol):
 
     @property
     def has_heard(self) -> bool:
-        """Whether anything came before the handshake. A server that speaks TLS does not speak first."""
+        """Whether data arrived before the handshake. A server that speaks TLS does not send first."""
         return self._incoming.pending > 0
 
     async def secure(
@@ -44,7 +44,7 @@ class TlsChannel(asyncio.Protocol):
         context: ssl.SSLContext,
         tls_host: str | None,
     ) -> None:
-        """Shake hands, and let `reader` read what comes and hear when the connection is lost.
+        """Perform the handshake, and let `reader` receive data and the loss of the connection.
 
         Raises ExchangeFailed, OSError and its kind ssl.SSLError; the connection is closed then.
         """
@@ -65,10 +65,10 @@ class TlsChannel(asyncio.Protocol):
             raise
 
     def write(self, plain: bytes) -> None:
-        """Send once, and with it the end of the handshake; nothing on a connection that is closed.
+        """Send once, with the end of the handshake. Does nothing on a closed connection.
 
-        What TLS makes of it fails later, as the reader's connection. A server may want a second handshake
-        first (a renegotiation, before TLS 1.3).
+        A TLS error is reported to the reader later, as the loss of its connection. A server may want a
+        renegotiation first, before TLS 1.3.
         """
         self._unsent = plain
         self._write_unsent()
@@ -108,7 +108,7 @@ class TlsChannel(asyncio.Protocol):
                 self.chain = read_chain(self._tls)
                 handshake.set_result(None)
                 if not self._incoming.pending:
-                    return  # what is left to be sent of it goes out with the first that is written
+                    return  # the rest of the handshake is sent with the first write
             self._read()
         except ssl.SSLWantReadError:
             self._send()
@@ -129,14 +129,14 @@ class TlsChannel(asyncio.Protocol):
         self._send()
 
     def _fail(self, failure: ssl.SSLError) -> None:
-        # A traceback leads back here: what OpenSSL keeps would wait for a garbage collection.
+        # Without a cycle through the traceback, OpenSSL's objects are freed at once.
         self._failure = failure.with_traceback(None)
         self.abort()
 
     def _read(self) -> None:
         while self._incoming.pending:
             plain = self._tls.read(MAX_RECORD_BYTES)
-            if not plain:  # the server says that it has said everything
+            if not plain:  # the server will send nothing more
                 self.abort()
                 return
             self._reader.data_received(plain)

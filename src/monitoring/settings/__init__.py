@@ -1,4 +1,4 @@
-"""The operator's settings. They are read from the environment once, and all mistakes are named together."""
+"""The operator's settings. They are read from the environment once, and all problems reported together."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _derived(meaning: str, shown: str, derive: Any) -> Any:  # noqa: ANN401
 
 
 class Settings(BaseSettings):
-    """The settings of one process: immutable, validated, secrets masked wherever they are printed.
+    """The settings of one process: immutable and validated, with secrets masked when printed.
 
-    Environment names are the field names in upper case. `.env` files are not read; empty is as good as unset.
+    Environment variables are the field names in upper case. `.env` files are not read. Empty means unset.
     """
 
     model_config = SettingsConfigDict(
@@ -47,7 +47,7 @@ class Settings(BaseSettings):
         env_ignore_empty=True,
         hide_input_in_errors=True,
         validate_default=True,
-        defer_build=True,  # a process needs the validators of one kind of settings
+        defer_build=True,  # each process builds the validators of one kind of settings only
     )
 
     # Where the service listens, and what it calls itself
@@ -312,7 +312,7 @@ class Settings(BaseSettings):
     @field_validator("rate_limit_sign_in_email")
     @classmethod
     def _check_sign_in(cls, of_email: RateLimitPolicy, info: ValidationInfo) -> RateLimitPolicy:
-        """Refuse a limit that few addresses use up, because it locks people out of new browsers."""
+        """Refuse a limit that a few addresses can use up: it would lock people out of new browsers."""
         names = ("rate_limit_sign_in", "rate_limit_sign_in_address")
         of_address = [info.data[name].most_in(of_email.window_seconds) for name in names if name in info.data]
         if of_address and of_email.limit < 4 * min(of_address):
@@ -324,7 +324,7 @@ class Settings(BaseSettings):
 
 
 class WorkerSettings(Settings):
-    """The settings of a worker. Secrets that only the API uses are neither demanded nor held."""
+    """The settings of a worker. Secrets that only the API uses are neither required nor held."""
 
     signing_keys: values.UnreadSecrets = _setting("Not read", ())
     webhook_secrets: values.UnreadSecrets = _setting("Not read", ())
@@ -333,7 +333,7 @@ class WorkerSettings(Settings):
 
 
 class CheckerSettings(WorkerSettings):
-    """The settings of a checker, which parses what strangers answer: it holds hardly any secret."""
+    """The settings of a checker. It parses untrusted answers, so it holds hardly any secret."""
 
     blog_storage_url: values.UnreadSecret = _setting("Not read", None)
     translator_api_key: values.UnreadSecret = _setting("Not read", None)
@@ -341,20 +341,20 @@ class CheckerSettings(WorkerSettings):
 
 
 class MigrationSettings(CheckerSettings):
-    """The settings of a migration, which changes tables and reads no secret in them."""
+    """The settings of a migration, which changes tables and needs no keys."""
 
     encryption_keys: values.UnreadSecrets = _setting("Not read", ())
 
 
 def read_settings(kind: type[Settings] = Settings) -> Settings:
-    """Read the environment. Raises `SettingsError`, which names every problem there is."""
+    """Read the environment. Raises `SettingsError`, which lists every problem."""
     try:
         return kind()
     except ValidationError as error:
         raise SettingsError("\n".join(_describe_problems(error))) from None
 
 
-# Our words for errors that pydantic words differently.
+# Our messages in place of pydantic's.
 _WORDS = {
     "missing": "is required",
     "too_short": "is required",
@@ -368,7 +368,7 @@ def _describe_problems(error: ValidationError) -> list[str]:
     problems = {}
     for found in error.errors(include_input=False, include_url=False, include_context=False):
         if found["type"] == "default_factory_not_called":
-            continue  # derived from a setting that is named already
+            continue  # derived from a setting that is reported already
         words = _WORDS.get(found["type"]) or found["msg"].removeprefix("Value error, ")
         problems[str(found["loc"][0]).upper()] = words.replace("Input should be", "must be")
     return [f"{name}: {sentence}" for name, sentence in problems.items()]

@@ -1,4 +1,4 @@
-"""The operator's mail server and the sender of messages, as settings carry them."""
+"""Parses the operator's mail server and the sender of messages from settings."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Security(StrEnum):
     NONE = auto()  # for a server on this machine
 
 
-# Of RFC 6409 and RFC 8314, and that of servers that need no sign-in.
+# The ports of RFC 6409 and RFC 8314, and that of servers without authentication.
 _PORTS = {Security.STARTTLS: 587, Security.TLS: 465, Security.NONE: 25}
 
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """Where messages are handed over. Without a user nobody signs in there."""
+    """The server that takes messages. Without a user there is no authentication."""
 
     host: str
     port: int

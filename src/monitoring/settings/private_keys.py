@@ -1,4 +1,4 @@
-"""Private keys that sign tokens, as a setting carries them: PEM, or its base64, which is one line."""
+"""Private keys that sign tokens, as values of a setting: PEM, or its base64, which is one line."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _PEM_IN_BASE64 = "LS0tLS1CRUdJTi"
 
 
 def claims_to_be_private_key(text: str) -> bool:
-    """Say whether a text begins like a private key. If it is none after all, it was damaged."""
+    """Return whether a text begins like a private key. If it cannot be parsed then, it is damaged."""
     return text.startswith((_PEM, _PEM_IN_BASE64))
 
 
 @lru_cache(maxsize=8)  # settings are validated with it, and keys are read; RSA takes 50 ms
 def read_private_key(text: str) -> PrivateKey | None:
-    """Return the private key that a text is, or None if the text is a plain secret.
+    """Parse a private key. Returns None if the text is a plain secret.
 
     A text that begins like a key must be one, so a truncated key is never used as a secret. Raises
     `ValueError` with a sentence that reveals nothing of the text.

@@ -1,4 +1,4 @@
-"""The values of settings: what an environment variable may say, and the words that refuse it."""
+"""The values of settings: which are valid, and the messages that refuse the others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RateLimitPolicy:
     window_seconds: int
 
     def most_in(self, seconds: int) -> float:
-        """Return how many requests it allows in so many seconds, or in its window if that is longer."""
+        """Return how many requests it allows within this time, or within its window if that is longer."""
         return self.limit * max(1.0, seconds / self.window_seconds)
 
 
@@ -75,7 +75,7 @@ def _demand_fernet_keys(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]
 
 
 def _demand_header_text(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
-    """Refuse secrets that are not ASCII, because senders choose how to encode those in a header."""
+    """Refuse secrets that are not ASCII, because clients encode those differently in a header."""
     if not all(re.fullmatch("[!-~]*", secret.get_secret_value()) for secret in secrets):
         raise ValueError("each must be printable ASCII without spaces, since a header carries it")
     return secrets
@@ -149,7 +149,7 @@ def _demand_sender(sender: str | None) -> str | None:
 
 
 def normalise_locale(locale: str) -> str:
-    """Spell a BCP 47 tag as BCP 47 recommends. Raises ValueError if it is none."""
+    """Normalise the case of a BCP 47 tag. Raises ValueError for an invalid one."""
     matched = re.fullmatch(r"([a-z]{2,3})(?:-([a-z]{4}))?(?:-([a-z]{2}|\d{3}))?", locale, re.IGNORECASE)
     if not matched:
         raise ValueError("each must be a BCP 47 tag, such as pt or pt-BR")
@@ -204,7 +204,7 @@ def _check_page_url(url: str) -> str:
 
 
 def read_rate_limit(name: str) -> BeforeValidator:
-    """Read `600/60` as the policy of this name."""
+    """Parse `600/60` as the policy of this name."""
 
     def read(value: object) -> object:
         if not isinstance(value, str):
@@ -257,7 +257,7 @@ WebhookSecrets = Annotated[
     AfterValidator(_demand_distinct),
     AfterValidator(_demand_header_text),
 ]
-# Whatever the environment says: a process does not hold the secrets of others.
+# Ignore the environment here: a process does not hold the secrets of other processes.
 UnreadSecrets = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(lambda _: ())]
 UnreadSecret = Annotated[SecretStr | None, BeforeValidator(lambda _: None)]
 Locales = Annotated[Names, AfterValidator(_check_locales)]

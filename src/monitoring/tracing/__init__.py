@@ -1,8 +1,7 @@
-"""Traces by OpenTelemetry, where OTEL_EXPORTER_OTLP_ENDPOINT is set. docs/traces.md explains them.
+"""Traces by OpenTelemetry, if OTEL_EXPORTER_OTLP_ENDPOINT is set. docs/traces.md explains them.
 
-Without that setting no function here does more than find that out, and OpenTelemetry is not imported.
-Attributes never hold what people wrote or sent: no bodies, no queries, no values of statements, no addresses
-of monitors.
+Without that setting the functions here do nothing, and OpenTelemetry is not imported. Attributes never
+contain user data: no bodies, no queries, no values of statements, no URLs of monitors.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["internal", "server", "client", "producer", "consumer"]
 Value: TypeAlias = "str | int | float | bool | UUID"
 
-# Says which span something belongs to: the headers of W3C Trace Context, or nothing.
+# Identifies a span by the headers of W3C Trace Context. Empty without a span.
 Carrier: TypeAlias = "Mapping[str, str]"
 
-# How long the last spans may take to leave. A process ends a second after its work anyway (cli/stopping.py).
+# How long sending the last spans may take. A process ends a second after its work anyway (cli/stopping.py).
 LAST_SPANS_SECONDS = 0.5
 
 
 class Span:
-    """What happens inside a block, as it is recorded. This one records nothing."""
+    """A span of the work in a block. This base class records nothing."""
 
     def rename(self, name: str) -> None:
-        """Give it a name that was not known at its beginning."""
+        """Set a name that was unknown when the span began."""
 
     def note(self, key: str, value: Value) -> None:
         """Add an attribute. `error.type` makes the span an error."""
@@ -87,20 +86,20 @@ def span(
     attributes: Mapping[str, Value] | None = None,
     parent: Carrier | None = None,
 ) -> AbstractContextManager[Span]:
-    """Record what happens inside as a span.
+    """Record the block as a span.
 
-    It belongs to the span that runs here, or to the one that `parent` says; an empty `parent` begins a
-    trace. An exception that leaves it makes it an error. Only the exception's name is recorded, because its
-    words may hold what people sent.
+    Its parent is the current span, or the one that `parent` identifies; an empty `parent` begins a trace. An
+    exception makes it an error. Only the exception's type is recorded, because its message may contain user
+    data.
     """
     return _recorder.span(name, kind, attributes, parent) if _recorder else _no_span
 
 
 def carry() -> Carrier:
-    """Say which span runs here, for work that is done elsewhere or later. Empty if none does."""
+    """Return the headers of the current span, for work that is done elsewhere or later; empty without one."""
     return _recorder.carry() if _recorder else {}
 
 
 def current_trace_id() -> str | None:
-    """Return the id of the trace that this happens in, as 32 hexadecimal digits."""
+    """Return the id of the current trace, as 32 hexadecimal digits."""
     return _recorder.trace_id() if _recorder else None

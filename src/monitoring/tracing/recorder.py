@@ -1,6 +1,6 @@
-"""The only file that imports OpenTelemetry, loaded where traces are sent.
+"""The only file that imports OpenTelemetry, loaded only if traces are sent.
 
-OpenTelemetry reads its other variables itself: of the sampler, the exporter, the batches and the resource.
+OpenTelemetry itself reads its variables for the sampler, the exporter, the batches and the resource.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from monitoring.tracing import Carrier, Kind, Span, Value
 
-# They write a line at each failure, where `_PatientExporter` writes one an outage; and what they refuse to
-# understand they quote, though it may be a secret.
+# These loggers write a line for each failure, while `_PatientExporter` writes one for each outage. They also
+# quote invalid values, which may be secrets.
 TALKATIVE_LOGGERS = ("opentelemetry.exporter", "opentelemetry.sdk._shared_internal", "opentelemetry.util")
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,9 @@ class Recorder:
         for name in TALKATIVE_LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         ours = {"service.name": "monitoring", "service.version": version("monitoring-service")}
-        resource = Resource.create(ours).merge(OTELResourceDetector().detect())  # theirs come last, and count
+        resource = Resource.create(ours).merge(
+            OTELResourceDetector().detect()
+        )  # the environment takes precedence
         self._batches = BatchSpanProcessor(_PatientExporter())
         provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         provider.add_span_processor(self._batches)
@@ -68,18 +70,18 @@ class Recorder:
                 raise
 
     def carry(self) -> Carrier:
-        """Write the headers of the span that runs here."""
+        """Return the headers of the current span."""
         carrier: dict[str, str] = {}
         self._propagator.inject(carrier)
         return carrier
 
     def trace_id(self) -> str | None:
-        """Return the id of the trace that runs here."""
+        """Return the id of the current trace."""
         context = trace.get_current_span().get_span_context()
         return trace.format_trace_id(context.trace_id) if context.is_valid else None
 
     def close(self, seconds: float) -> None:
-        """Send what is left. What has not left after so long is lost, as when the collector is away."""
+        """Send the remaining spans. Those not sent in time are lost, as when the collector is away."""
         closing = Thread(target=self._batches.shutdown, daemon=True)
         closing.start()
         closing.join(seconds)

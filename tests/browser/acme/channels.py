@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from monitoring.backends.database import transaction
 from monitoring.notifications.deliveries import queue_test
+from monitoring.notifications.email_consent import confirm
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
-from monitoring.notifications.readers import confirm
 from monitoring.notifications.service import create_channel
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 
 from monitoring.notifications.channels import microsoft_teams
-from monitoring.notifications.channels.wording import word
-from notifications.channels.test_services import BODIES
+from monitoring.notifications.channels.rendering import render_message
+from notifications.channels.test_provider_channel import BODIES
 from notifications.every_message import BASE_URL, EVERY_MESSAGE
 
 CARDS = Path(__file__).parent / "cards"
@@ -38,7 +38,7 @@ def test_its_reader_objects_to_nothing() -> None:
 
 
 def test_its_reader_objects_to_no_message() -> None:
-    messages = [word(orjson.dumps(event).decode(), BASE_URL) for event in EVERY_MESSAGE.values()]
+    messages = [render_message(orjson.dumps(event).decode(), BASE_URL) for event in EVERY_MESSAGE.values()]
     bodies = [microsoft_teams.write(message, {"url": BASE_URL}).body for message in messages]
     found = judge([body["attachments"][0]["content"] for body in bodies])
     assert found == [{"items": 2, "actions": 1, "objections": []}] * len(EVERY_MESSAGE)

@@ -17,10 +17,10 @@ from monitoring.contract.document import published_document
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.channels.limits import BODY, LIMITS, Limit, Unit, cut, fit
 from monitoring.notifications.channels.mail_message import Mail, write_mail
-from monitoring.notifications.channels.message import Message, Mood
-from monitoring.notifications.channels.services import Service
-from monitoring.notifications.channels.wording import word
-from notifications.channels.test_services import ADDRESSES, GIVEN
+from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.provider_channel import ProviderChannel
+from monitoring.notifications.channels.rendering import render_message
+from notifications.channels.test_provider_channel import ADDRESSES, GIVEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -116,14 +116,14 @@ messages = st.one_of(storms, *of_incidents, *others)
 
 def write_in_words(said: dict[str, Any]) -> Message:
     """Put an event in words, with the longest link if its readers can answer it."""
-    message = word(orjson.dumps(said).decode(), BASE_URL)
+    message = render_message(orjson.dumps(said).decode(), BASE_URL)
     answers = said["type"] in {"incident.opened", "incident.reminder"}
     return replace(message, acknowledge_link=ACKNOWLEDGE if answers else None)
 
 
 def body_for(channel_type: str, message: Message) -> Any:
     service = CHANNELS[channel_type]
-    assert isinstance(service, Service)
+    assert isinstance(service, ProviderChannel)
     given = {"url": ADDRESSES.get(channel_type), **GIVEN.get(channel_type, {})}
     return service.write(message, given).body
 
@@ -268,7 +268,7 @@ def test_an_emoji_counts_as_its_provider_counts_it() -> None:
 def test_a_title_of_nothing_else_is_cut_for_a_pager() -> None:
     message = Message(
         event="incident.opened",
-        mood=Mood.BAD,
+        tone=Tone.BAD,
         title="é" * 3000,
         text="Down.",
         link=BASE_URL,

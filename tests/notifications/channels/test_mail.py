@@ -10,12 +10,12 @@ import pytest
 
 from monitoring.notifications.channels.mail import NO_SERVER, OTHER_ADDRESS
 from monitoring.notifications.deliveries import redeliver
+from monitoring.notifications.email_consent import confirm
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
-from monitoring.notifications.readers import confirm
 from monitoring.notifications.rules import MAX_ATTEMPTS, NOT_CONFIRMED
 from monitoring.notifications.service import update_channel
 from notifications.addressee import announce_to, create, deliver, make_due, work
-from notifications.channels.test_services import ENDED, INCIDENT_ID, OPENED
+from notifications.channels.test_provider_channel import ENDED, INCIDENT_ID, OPENED
 from notifications.mail_server import MailCatcher
 from temporary_backends import temporary_backends
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from monitoring.notifications.email_consent import confirm
 from monitoring.notifications.models import NotificationChannel
-from monitoring.notifications.readers import confirm
 from notifications.addressee import announce_to, create, deliver
-from notifications.channels.test_services import OPENED
+from notifications.channels.test_provider_channel import OPENED
 from notifications.postfix import ADDRESS, Postfix
 from temporary_backends import temporary_backends
 

@@ -36,7 +36,7 @@ from monitoring.backends.errors import StorageUnavailable
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
-from monitoring.notifications.deliveries import MOST_TOLD, list_told
+from monitoring.notifications.deliveries import MOST_ABOUT, list_deliveries_about
 
 ARTICLES_A_PAGE = 25
 MAX_SEARCH_CHARACTERS = 100
@@ -74,7 +74,7 @@ async def show_article(visit: Visit) -> Response:
     translations = _in_order(article)
     history = await list_history(article.id, MAX_EVENTS)
     acts = await list_entries_about(visit.team.id, article.id, MAX_EVENTS)
-    told = await list_told(visit.team.id, article.id, newest_first=True)
+    told = await list_deliveries_about(visit.team.id, article.id, newest_first=True)
     timeline = build_article_timeline(article, history, acts, told)
     is_cut = len(timeline) > MAX_ENTRIES or max(len(history), len(acts)) == MAX_EVENTS
     return visit.render(
@@ -84,7 +84,7 @@ async def show_article(visit: Visit) -> Response:
         failed_count=sum(row.status == TranslationStatus.FAILED for row in translations),
         is_translating=_is_translating(visit),
         timeline=timeline[:MAX_ENTRIES],
-        is_timeline_cut=is_cut or len(told) == MOST_TOLD,
+        is_timeline_cut=is_cut or len(told) == MOST_ABOUT,
     )
 
 

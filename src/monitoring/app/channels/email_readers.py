@@ -16,7 +16,7 @@ from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
-from monitoring.notifications import readers
+from monitoring.notifications import email_consent
 from monitoring.notifications.email_links import CONFIRM, UNSUBSCRIBE, find_linked, is_used_up
 from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.tasks import nudge
@@ -33,7 +33,7 @@ async def confirm(visit: Visit) -> Response:
     token = (await visit.read_form()).get("token", "")
     channel = await _find_asked(token)
     async with transaction():
-        if await readers.confirm(channel):
+        if await email_consent.confirm(channel):
             await _record(visit, channel, Action.CHANNEL_CONFIRMED)
     return visit.redirect(f"/{CONFIRM}", token=token)
 
@@ -49,7 +49,7 @@ async def unsubscribe(visit: Visit) -> Response:
     token = visit.query.get("token", "")
     channel = await _find(UNSUBSCRIBE, token)
     async with transaction():
-        is_new, told = await readers.unsubscribe(channel)
+        is_new, told = await email_consent.unsubscribe(channel)
         if is_new:
             await _record(visit, channel, Action.CHANNEL_UNSUBSCRIBED)
     await nudge(told)

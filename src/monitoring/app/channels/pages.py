@@ -143,7 +143,7 @@ async def test_channel(visit: Visit) -> Response:
 async def test_routes(visit: Visit) -> Response:
     """Send a test to every channel that gets notifications about a monitor, and show the outcomes."""
     monitor = await get_monitor(visit.team.id, visit.read_id("monitor_id"))
-    told = await service.find_told_channels(visit.team.id, monitor.id)
+    told = await service.find_alerted_channels(visit.team.id, monitor.id)
     queued = [await _queue_test(visit, channel) for channel in told]
     tried = await asyncio.gather(*(_wait_for_attempt(delivery) for delivery in queued))
     return visit.render(

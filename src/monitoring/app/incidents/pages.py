@@ -39,7 +39,7 @@ from monitoring.incidents.spans import read_incident_spans
 from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.service import name_monitors
-from monitoring.notifications.deliveries import list_told
+from monitoring.notifications.deliveries import list_deliveries_about
 from monitoring.notifications.tasks import nudge
 from monitoring.web.replies import Reply
 
@@ -81,7 +81,7 @@ async def show_incident(visit: Visit) -> Response:
     """Show what happened in an incident, and the forms to answer it."""
     incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     notes = await responding.list_notes(visit.team.id, incident.id, NOTES_SHOWN, None)
-    deliveries = await list_told(visit.team.id, incident.id)
+    deliveries = await list_deliveries_about(visit.team.id, incident.id)
     monitor = await Monitor.get_or_none(id=incident.monitor_id, team_id=visit.team.id)
     return visit.render(
         "incidents/incident.html",

@@ -36,7 +36,7 @@ from monitoring.monitors.health import Outcome
 from monitoring.monitors.maintenance.reading import is_within, read_spans
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.muting import find_mute
-from monitoring.notifications.service import find_told_channels
+from monitoring.notifications.service import find_alerted_channels
 
 CHECKS_SHOWN = 20
 INCIDENTS_SHOWN = 10
@@ -129,7 +129,7 @@ async def show_monitor(visit: Visit) -> Response:
         incidents=incident_page.rows,
         responders=await name_responders(visit.team.id, incident_page.rows),
         answered=next((each for each in incident_page.rows if each.answer), None),
-        told=await find_told_channels(visit.team.id, monitor.id),
+        told=await find_alerted_channels(visit.team.id, monitor.id),
         mute=await find_mute(monitor.id, now),
         mute_lengths=MUTE_LENGTHS,
         deletion=await find_deletion(monitor.id),

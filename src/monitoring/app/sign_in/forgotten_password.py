@@ -24,7 +24,7 @@ from monitoring.contract.problems import Problem
 from monitoring.members.models import PasswordLink
 from monitoring.members.password_links import PURPOSE, find_link, request_link, use_link
 from monitoring.members.refusals import Refused
-from monitoring.notifications.password_letters import send_password_link
+from monitoring.notifications.password_emails import send_password_link
 
 ASK = "/forgotten-password"
 CHOOSE = f"/{PURPOSE}"

@@ -38,7 +38,7 @@ from monitoring.backends.errors import DatabaseUnavailable, TransactionConflict,
 from monitoring.backends.outage import Outage, outage_of
 from monitoring.metrics import DATABASE_POOL_WAIT_SECONDS
 
-# The pool restores its connections by itself, and logs each failure with a traceback: an outage is told once.
+# The pool logs each failure to reconnect with a traceback; we log an outage once.
 logging.getLogger("asyncpg.pool").setLevel(logging.ERROR)
 
 _UNAVAILABLE = (
@@ -55,10 +55,10 @@ _UNAVAILABLE = (
     asyncpg.ReadOnlySQLTransactionError,  # a primary that became a standby
 )
 
-# The server is there, and answers whoever only reads.
+# The server is there, and answers reads.
 _REFUSES_WRITES = (asyncpg.DiskFullError, asyncpg.ReadOnlySQLTransactionError)
 
-# Other sessions are in the way of one statement: the server itself is there.
+# Other sessions block one statement: the server itself is there.
 _IN_THE_WAY = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError)
 
 
@@ -69,7 +69,7 @@ def _outage_of(client: BaseDBAsyncClient) -> Outage:
 def _raise_translated(error: object, outage: Outage, connection: Any = None) -> None:  # noqa: ANN401 - asyncpg is untyped
     is_silent = isinstance(error, TimeoutError | asyncpg.InternalClientError)
     if is_silent and connection:
-        # The server has let its own timeout pass: giving the connection back would mean to wait for it again.
+        # The server exceeded its own timeout: returning the connection to the pool would wait for it again.
         with suppress(asyncpg.InterfaceError):  # it is terminated already
             connection.terminate()
     if isinstance(error, asyncpg.TransactionRollbackError):  # serialization failure, deadlock
@@ -100,12 +100,12 @@ async def _reset(connection: asyncpg.Connection) -> None:
 
 
 async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> Any:  # noqa: ANN401
-    """Return a connection. Waiting for a free one takes no longer than opening one may."""
+    """Return a connection. Waiting for a free one has the same time limit as opening one."""
     timeout_seconds, began_at = client.extra["timeout"], time.perf_counter()
     try:
         with _translated_errors(_outage_of(client)):
             if not client._pool:  # noqa: SLF001 - Tortoise's, here and below
-                async with asyncio.timeout(timeout_seconds):  # or callers queue here, and fail one by one
+                async with asyncio.timeout(timeout_seconds):  # or callers would queue here
                     await ensure_pool()
             return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
     finally:
@@ -114,7 +114,7 @@ async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> An
 
 @contextmanager
 def _cancelled_first(cause: object) -> Iterator[None]:
-    """Tidy up after a statement or a transaction. If it was cancelled, an outage does not hide that."""
+    """Clean up after a statement or a transaction. A cancellation is raised even if cleaning up fails."""
     try:
         yield
     except DatabaseUnavailable:
@@ -123,7 +123,7 @@ def _cancelled_first(cause: object) -> Iterator[None]:
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """Await work that must not be left half done. A cancellation is raised when the work has ended."""
+    """Await work that must be completed. A cancellation is raised after the work has ended."""
     working = asyncio.ensure_future(work)
     cancellation: asyncio.CancelledError | None = None
     while not working.done():
@@ -138,7 +138,7 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
 
 @translate_exceptions
 async def _execute_many(client: AsyncpgDBClient, query: str, values: Sequence[Sequence[object]]) -> None:
-    """Do all or nothing. asyncpg does so by itself: no transaction is begun, so none can be left open."""
+    """Execute all or nothing. asyncpg guarantees that without a transaction, so none can be left open."""
     async with client.acquire_connection() as connection:
         client.log.debug("%s: %s", query, values)
         # If asyncpg is cancelled while the socket takes no more, it waits for an answer to an unsent message.
@@ -208,15 +208,15 @@ class _Transaction(TransactionWrapper):
     async def copy_records(
         self, table: str, columns: Sequence[str], records: Sequence[Sequence[object]]
     ) -> None:
-        """Load many rows at once, by COPY. Raises `IntegrityError` when one of them may not be."""
+        """Load many rows at once, by COPY. Raises `IntegrityError` if one of them violates a constraint."""
         async with self.acquire_connection() as connection:
             await connection.copy_records_to_table(table, columns=columns, records=records)
 
 
 async def _undo(client: Any, beginning: asyncio.Future[None]) -> None:  # noqa: ANN401
-    """Wait until it is known whether a transaction has begun, undo it, and give its connection back.
+    """Wait until it is known whether a transaction has begun, roll it back, and return its connection.
 
-    Otherwise asyncpg would take the next transaction for a part of the one that was cancelled.
+    Otherwise asyncpg would treat the next transaction as part of the one that was cancelled.
     """
     await asyncio.wait([beginning])
     try:
@@ -228,7 +228,7 @@ async def _undo(client: Any, beginning: asyncio.Future[None]) -> None:  # noqa: 
 
 class _TransactionContext(TransactionContextPooled):
     async def __aenter__(self) -> TransactionalDBClient:
-        """Begin, or leave no trace: neither a failure nor a cancellation keeps a connection from the pool."""
+        """Begin. After a failure or a cancellation the connection is back in the pool."""
         client: Any = self.client
         client._connection = await _borrow(client._parent, self.ensure_connection)  # noqa: SLF001
         beginning = asyncio.ensure_future(client.begin())
@@ -242,7 +242,7 @@ class _TransactionContext(TransactionContextPooled):
         return self.client
 
     async def __aexit__(self, *exc_info: object) -> None:
-        """End it whole, even if cancelled meanwhile; the task's next statement has a connection again."""
+        """End the transaction completely, even if cancelled, and restore the task's former client."""
         get_connections().reset(self.token)  # first: Tortoise does it after the last `await`
         self.token = None  # type: ignore[assignment]  # so that Tortoise leaves it alone
         with _cancelled_first(exc_info[1]):
@@ -265,7 +265,7 @@ class Client(AsyncpgDBClient):
         return await asyncpg.create_pool(None, reset=_reset, **options)
 
     def count_connections(self) -> dict[str, int]:
-        """Count the connections that the pool may have: busy ones, idle ones, and those it has not opened."""
+        """Count the pool's connections: busy ones, idle ones, and those that are not open."""
         size, idle = 0, 0
         if self._pool:
             size, idle = self._pool.get_size(), self._pool.get_idle_size()

@@ -1,4 +1,4 @@
-"""From our settings to Tortoise's configuration: one connection, one app."""
+"""Translates our settings to Tortoise's configuration: one connection, one app."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WRITE_AHEAD_LOG_BYTES = 8 * 2**20
 
 
 def configure_tortoise(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> dict[str, Any]:
-    """Translate the settings into what `TortoiseContext.init` takes."""
+    """Translate the settings to the arguments of `TortoiseContext.init`."""
     connection = expand_db_url(settings.database_url.get_secret_value())
     # The connection is named after its dialect, because Tortoise caches statements process-wide by that name.
     dialect = connection["engine"].rpartition(".")[2]
@@ -48,7 +48,7 @@ def configure_tortoise(settings: Settings, model_modules: Sequence[str] = MODEL_
 
 
 def configure_app(connection_name: str, model_modules: Sequence[str] = MODEL_MODULES) -> dict[str, Any]:
-    """Describe all rooms' models as one app with one line of migrations."""
+    """Describe all models as one app with one history of migrations."""
     return {
         "models": list(model_modules),
         "default_connection": connection_name,
@@ -83,7 +83,7 @@ def _postgres_options(settings: Settings) -> dict[str, Any]:
         "minsize": settings.database_pool_min_connections,
         "maxsize": settings.database_pool_max_connections,
         "timeout": min(settings.database_timeout_seconds, MAX_CONNECT_TIMEOUT_SECONDS),
-        # For a server that went silent. One that still answers ends the statement itself.
+        # For a server that stopped responding. A responsive one ends the statement itself.
         "command_timeout": settings.database_timeout_seconds + 1,
         "server_settings": {
             "application_name": "monitoring",

@@ -50,7 +50,7 @@ def _raise_translated(error: object, outage: Outage) -> None:
         return
     primary_code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # of an extended one it is the low byte
     if primary_code in _UNAVAILABLE:
-        outage.begin(error, refuses_writes=True)  # who only reads succeeds on a full disk, or beside a lock
+        outage.begin(error, refuses_writes=True)  # reads succeed on a full disk, or beside a lock
         raise DatabaseUnavailable(str(error), outage) from error
 
 
@@ -64,7 +64,7 @@ def _translated_errors(outage: Outage) -> Iterator[None]:
 
 
 class _Connection(ConnectionWrapper[Any]):
-    """Holds the connection for one statement. Tortoise's own keeps the lock for ever if opening fails."""
+    """Holds the connection for one statement. Tortoise's own never releases the lock if opening fails."""
 
     async def __aenter__(self) -> Any:  # noqa: ANN401
         await self._lock.acquire()
@@ -82,7 +82,7 @@ class _Connection(ConnectionWrapper[Any]):
 
 
 class _NumberedParameters(SqliteClient):
-    """Gives the values of `?1` by their number: to the sqlite3 module a number is a name.
+    """Maps the numbers of parameters such as `?1` to values: to the sqlite3 module a number is a name.
 
     Python 3.14 refuses a sequence for names, and Python 3.12 warns of every value.
     """
@@ -95,7 +95,7 @@ class _NumberedParameters(SqliteClient):
     async def execute_query(
         self, query: str, values: list[Any] | None = None
     ) -> tuple[int, Sequence[dict[Any, Any]]]:
-        """Run a statement, and return how many rows it changed or found, and these."""
+        """Run a statement, and return the number of changed or found rows, and the rows."""
         found: tuple[int, Sequence[dict[Any, Any]]]
         found = await super().execute_query(query, _number(query, values))
         return found
@@ -129,7 +129,7 @@ class _Transaction(_NumberedParameters, SqliteTransactionWrapper):
             await self._connection.execute("BEGIN IMMEDIATE")
 
     async def commit(self) -> None:
-        """Commit, or undo everything: the next user must not commit what was reported as failed."""
+        """Commit, or roll back, so that the next user cannot commit what was reported as failed."""
         with _translated_errors(self.outage):
             try:
                 await super().commit()
@@ -149,7 +149,7 @@ class _Transaction(_NumberedParameters, SqliteTransactionWrapper):
 
 class _TransactionContext(SqliteTransactionContext):
     async def __aenter__(self) -> TransactionalDBClient:
-        """Begin, or leave no trace: neither a failure nor a cancellation keeps the connection locked."""
+        """Begin. After a failure or a cancellation the connection is not locked."""
         await self._trxlock.acquire()
         try:
             with _translated_errors(self.connection.outage):
@@ -173,7 +173,7 @@ class Client(_NumberedParameters):
     async def create_connection(self, with_db: bool) -> None:  # noqa: FBT001 - Tortoise's
         """Open the file. Raises `sqlite3.Error`, and then leaves no connection that is half set up.
 
-        While another process turns a new file to WAL, SQLite refuses without waiting.
+        While another process switches a new file to WAL, SQLite refuses without waiting.
         """
         for pause_seconds in (*OPENING_PAUSES_SECONDS, None):
             try:
@@ -191,7 +191,7 @@ class Client(_NumberedParameters):
         return _Connection(self._lock, self)
 
     async def execute_many(self, query: str, values: list[list[Any]]) -> None:
-        """Do all or nothing. Tortoise's own would leave its transaction open if it were cancelled."""
+        """Execute all or nothing. Tortoise's own would leave its transaction open if cancelled."""
         async with self._in_transaction() as transaction:
             await transaction.execute_many(query, values)
 

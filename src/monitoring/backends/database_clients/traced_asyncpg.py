@@ -1,4 +1,4 @@
-"""The client for PostgreSQL where traces are sent."""
+"""The client for PostgreSQL if traces are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client for SQLite where traces are sent."""
+"""The client for SQLite if traces are sent."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Spans of statements, for the clients that are used where traces are sent.
+"""Spans of statements, for the clients that are used if traces are sent.
 
-A statement outside of requests, tasks and checks makes no span: workers and checkers ask again and again
-whether there is something to do. A span has the statement's text, and never its values.
+A statement outside requests, tasks and checks makes no span, because workers and checkers poll for work. A
+span contains the statement's text, but never its values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TABLE = re.compile(r"""\b(?:FROM|INTO|UPDATE)\s+"?(\w+)""")
 
 
 class TracedStatements(BaseDBAsyncClient):
-    """A client each of whose statements is a span. The wait for a connection belongs to it."""
+    """A client that makes a span of each statement, including the wait for a connection."""
 
     async def execute_insert(self, query: str, values: list[Any]) -> Any:  # noqa: ANN401
         """Insert a row."""
@@ -29,7 +29,7 @@ class TracedStatements(BaseDBAsyncClient):
             return await super().execute_insert(query, values)
 
     async def execute_query(self, query: str, values: list[Any] | None = None) -> tuple[int, Any]:
-        """Run a statement, and return how many rows it changed or found, and these."""
+        """Run a statement, and return the number of changed or found rows, and the rows."""
         with self._statement(query):
             return await super().execute_query(query, values)
 
@@ -60,7 +60,7 @@ class TracedStatements(BaseDBAsyncClient):
 
 
 class TracedTransactions(TracedStatements, TransactionalDBClient):
-    """A transaction whose beginning and end are spans too: with the wait for locks and for the disk."""
+    """A transaction that also makes spans of its begin and end, including waits for locks and the disk."""
 
     async def begin(self) -> None:
         """Begin."""

@@ -1,4 +1,4 @@
-"""Brings the windows of a team into effect: which monitors are in maintenance, and until when.
+"""Applies a team's windows to its monitors: which are in maintenance, and until when.
 
 A check state holds the present span of its monitor, or the next one as soon as it is near. So a check that
 begins in it knows, without a look at the windows. Everything runs in the caller's transaction, which holds
@@ -20,7 +20,7 @@ from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceW
 from monitoring.monitors.maintenance.recurrence import Occurrence, Plan, occurrences
 from monitoring.monitors.models import CheckState, Monitor
 
-# Longer than a claim lasts, so that every check that begins in a planned window was claimed knowing it.
+# Longer than a claim lasts, so that the claim of every check that begins in a planned window includes it.
 LOOK_AHEAD = timedelta(minutes=2)
 
 # A statement takes a limited number of values.
@@ -28,7 +28,7 @@ MONITORS_AT_ONCE = 1000
 
 
 class _Cover(NamedTuple):
-    """An occurrence that is near, and the monitors it is for; none named means all."""
+    """An occurrence that begins soon, and its monitors; none means all."""
 
     occurrence: Occurrence
     monitor_ids: frozenset[str]
@@ -41,24 +41,24 @@ class _Cover(NamedTuple):
 
 
 def occurrence_of(window: MaintenanceWindow, now: datetime) -> Occurrence | None:
-    """Return the occurrence that is under way, or the next one, if there is one."""
+    """Return the current occurrence, or else the next one, or None."""
     return next((each for each in occurrences(plan_of(window), now) if _is_on(window, each)), None)
 
 
 def next_start_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
-    """Return when the next occurrence starts, if one follows."""
+    """Return when the next occurrence starts, or None."""
     starts = (each.starts_at for each in occurrences(plan_of(window), now) if _is_on(window, each))
     return next((starts_at for starts_at in starts if starts_at > now), None)
 
 
 def plan_of(window: MaintenanceWindow) -> Plan:
-    """Read when a window's occurrences start."""
+    """Return the plan of a window: when its occurrences start."""
     duration = timedelta(seconds=window.duration_seconds)
     return Plan(window.starts_at, duration, window.recurrence, window.time_zone)
 
 
 def due_at_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
-    """Return when a window has to be looked at next: when it comes near, or ends."""
+    """Return when a window has to be processed next: shortly before it begins, or when it ends."""
     occurrence = occurrence_of(window, now)
     if occurrence is None:
         return None
@@ -69,9 +69,9 @@ def due_at_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
 async def cover_monitors(
     team_id: UUID, now: datetime, *, monitor_id: UUID | None = None, since: datetime | None = None
 ) -> None:
-    """Bring the windows into effect for all monitors of the team, or for one.
+    """Apply the windows to all monitors of the team, or to one.
 
-    A span begins when its window does, even if that is some time ago, but not before `since`.
+    A span begins when its window does, even in the past, but not before `since`.
     """
     covers = await _read_covers(team_id, now)
     monitors = Monitor.filter(team_id=team_id)
@@ -91,7 +91,7 @@ async def cover_monitors(
 
 
 async def cover_monitor(monitor: Monitor, now: datetime, *, since: datetime | None = None) -> None:
-    """Bring the windows into effect for a monitor that is new or has other tags, and refresh both rows.
+    """Apply the windows to a monitor that is new or has other tags, and refresh both rows.
 
     No span begins before `since`, by default `now`.
     """
@@ -126,7 +126,7 @@ def _is_on(window: MaintenanceWindow, occurrence: Occurrence) -> bool:
 
 
 def _span_of(covers: Sequence[_Cover], monitor_id: UUID, tags: Iterable[str]) -> Occurrence | None:
-    """Unite the first occurrence for a monitor with those that overlap it or follow at once."""
+    """Merge the first occurrence for a monitor with those that overlap it or follow directly."""
     span: Occurrence | None = None
     for cover in covers:
         if not cover.has(monitor_id, tags):
@@ -156,7 +156,7 @@ async def _move(wanted: dict[UUID, Occurrence | None], now: datetime, since: dat
 def _begin_after(
     before: Occurrence | None, after: Occurrence | None, now: datetime, since: datetime | None
 ) -> Occurrence | None:
-    """Say when a span really begins: it goes on where it was under way, and never overlaps an earlier one."""
+    """Return when a span begins: a current one keeps its beginning, and none overlaps an earlier one."""
     if after is None:
         return None
     if before and before.starts_at <= now < before.ends_at and after.starts_at <= now:
@@ -187,9 +187,9 @@ async def _write_spans(
 async def _write_check_states(
     check_states: list[CheckState], before: Occurrence | None, after: Occurrence | None, now: datetime
 ) -> None:
-    """Write a span. If one is under way, or was, results of checks under way are dropped: they know another.
+    """Write a span. If one is current, or was, results of checks under way are dropped: theirs is another.
 
-    What failed in a span, and so is not known, is checked when the span ends.
+    Monitors whose checks failed in a span are checked when it ends.
     """
     starts_at, ends_at = after or (None, None)
     rows = CheckState.filter(monitor_id__in=[check_state.monitor_id for check_state in check_states])
@@ -213,7 +213,7 @@ async def _write_check_states(
 def _end_of_maintenance(
     before: Occurrence | None, after: Occurrence | None, now: datetime
 ) -> datetime | None:
-    """Say when maintenance that has begun ends, or has ended."""
+    """Return the end of maintenance that has begun, which may be in the past."""
     if after and after.starts_at <= now:
         return after.ends_at
     return min(before.ends_at, now) if before and before.starts_at <= now else None

@@ -1,4 +1,4 @@
-"""Begins and ends maintenance on time, again and again. Several workers may do it at once."""
+"""Begins and ends maintenance on time. Several workers may run this at once."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ KEEP_INTERVAL_SECONDS = 2.0
 TEAMS_AT_ONCE = 100
 MONITORS_AT_ONCE = 500
 
-# So long a window that is over stays in the list. What it covered stays in the uptime of its monitors.
+# How long an ended window stays in the list. Its spans stay in the uptime of its monitors.
 RETENTION = timedelta(days=30)
 
 
 async def keep_maintenance(now: datetime) -> None:
-    """Bring windows into effect that come near or have ended, and show what is in maintenance now.
+    """Apply windows that begin soon or have ended, and set the status of monitors in maintenance.
 
-    An occurrence that passed while no worker was there leaves no trace: its failures were told.
+    An occurrence that passed while no worker was running has no effect: its failures were announced.
     """
     due = MaintenanceWindow.filter(due_at__lte=now).order_by("due_at").limit(TEAMS_AT_ONCE)
     for team_id in dict.fromkeys(window.team_id for window in await due):
@@ -34,7 +34,7 @@ async def keep_maintenance(now: datetime) -> None:
 
 
 async def delete_ended_windows(now: datetime) -> int:
-    """Delete windows that have been over for 30 days, and return how many there were."""
+    """Delete windows that ended 30 days ago, and return their number."""
     return await MaintenanceWindow.filter(due_at=None, updated_at__lt=now - RETENTION).delete()
 
 

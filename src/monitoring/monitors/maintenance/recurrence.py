@@ -1,7 +1,7 @@
-"""Recurrence rules (RFC 5545 §3.3.10): which are accepted, and when they start something. Pure.
+"""Recurrence rules (RFC 5545 §3.3.10): which are accepted, and when their occurrences start. Pure.
 
-`dateutil` looks for the next start until the year 9999, which takes seconds for 30 February. So it only sees
-rules that start something at least once in each of their intervals; the others are refused before.
+`dateutil` searches for the next start until the year 9999, which takes seconds for 30 February. So it only
+gets rules that have a start in each of their intervals; others are refused before.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dateutil.rrule import rrulestr
 from monitoring.contract.problems import Problem
 from monitoring.contract.time_zones import find_time_zone
 
-# A rule that starts nothing for so long counts as one that never does: 29 February comes every four years.
+# A rule without a start within this time is treated as one without any: 29 February comes every four years.
 HORIZON = timedelta(days=5 * 366)
 SHORTEST_GAP = timedelta(hours=1)
 
-# More than two years of a rule that starts every day.
+# More than two years of a daily rule.
 _STARTS_COMPARED = 800
 
 _TIME = ("FREQ", "INTERVAL", "COUNT", "UNTIL", "BYHOUR", "BYMINUTE", "WKST")
@@ -33,7 +33,7 @@ _ALLOWED = {
     "MONTHLY": {*_TIME, "BYDAY", "BYMONTH", "BYMONTHDAY"},
     "YEARLY": {*_TIME, "BYDAY", "BYMONTH", "BYMONTHDAY"},
 }
-# Parts that are read only alone: together they may never agree on a day.
+# Parts that are accepted only alone: together they may match no day.
 _EXCLUSIVE = (("BYDAY", "BYMONTHDAY"), ("INTERVAL", "BYMONTH"))
 _LAST_DAY = 28  # of the shortest month
 
@@ -64,14 +64,14 @@ class Plan(NamedTuple):
 
 
 class Occurrence(NamedTuple):
-    """From when until before when something happens."""
+    """An occurrence of a plan. Its end is exclusive."""
 
     starts_at: datetime
     ends_at: datetime
 
 
 def judge(plan: Plan, now: datetime) -> None:
-    """Raise the Problem of a plan that cannot be read, starts too often, or starts nothing from now on."""
+    """Raise a Problem for a plan that is invalid, starts too often, or has no start from now on."""
     _zone_of(plan)
     if plan.recurrence:
         starts = islice(_local_starts(plan, plan.starts_at + HORIZON), _STARTS_COMPARED)
@@ -84,8 +84,8 @@ def judge(plan: Plan, now: datetime) -> None:
 def occurrences(plan: Plan, after: datetime) -> Iterator[Occurrence]:
     """Return the occurrences that end after a moment and start before the horizon, in order.
 
-    A local time that a change of the clocks leaves out is read with the offset before it, and one that comes
-    twice is the first of the two (RFC 5545 §3.3.5). In a time zone that is no longer known nothing occurs.
+    A local time that a change of the clocks skips is read with the offset before it, and of a repeated one
+    the first counts (RFC 5545 §3.3.5). A plan in an unknown time zone has no occurrences.
     """
     if find_time_zone(plan.time_zone) is None:
         return
@@ -105,7 +105,7 @@ def _starts(plan: Plan, after: datetime) -> Iterable[datetime]:
 def _local_starts(plan: Plan, until: datetime, after: datetime | None = None) -> Iterable[datetime]:
     """Return the starts in local time, perhaps without some that are not after a moment.
 
-    They are cut off, because some rules never start anything.
+    Their number is limited, because some rules never start.
     """
     zone = _zone_of(plan)
     parts = _read_parts(plan.recurrence or "")
@@ -127,10 +127,10 @@ def _local_starts(plan: Plan, until: datetime, after: datetime | None = None) ->
 
 
 def _skip_to(moment: datetime, first: datetime, parts: Mapping[str, str]) -> datetime:
-    """Move a rule's first start towards a moment by whole intervals. From there on it starts the same.
+    """Move a rule's first start towards a moment by whole intervals, which changes no later start.
 
-    So the age of a rule costs nothing. A rule for the day of the month of its first start keeps it: not all
-    months have that day.
+    So an old rule costs no more than a new one. A rule that repeats the day of month of its first start is
+    not moved, because not all months have that day.
     """
     interval = int(parts.get("INTERVAL", "1"))
     if parts["FREQ"] in ("DAILY", "WEEKLY"):

@@ -1,6 +1,6 @@
-"""What clients do with maintenance windows: every function is one transaction.
+"""What clients do with maintenance windows: each function is one transaction.
 
-The audit log has an act if its function is told who did it (`by`).
+Functions with an actor (`by`) record the action in the audit log.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SCHEMA = "MaintenanceWindowCreate"
 # Windows that are over do not count.
 MAX_WINDOWS_A_TEAM = 100
 
-# Recurrences are counted from their first start, so it must not be too long ago.
+# Occurrences are computed from the first start, so it must not be too long ago.
 OLDEST_START = timedelta(days=366)
 
 
@@ -48,7 +48,7 @@ async def list_windows(team_id: UUID, limit: int, after_id: UUID | None) -> Page
 async def create_window(
     team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None
 ) -> MaintenanceWindow:
-    """Create a window, which begins at once if it has begun. Raises Problem if it never would."""
+    """Create a window. One whose start is past begins at once. Raises Problem if it would never occur."""
     now = datetime.now(UTC)
     configuration = _read(complete(given, read_defaults(_SCHEMA), _name), now)
     window = MaintenanceWindow(team_id=team_id, created_at=now, updated_at=now, **configuration)
@@ -80,7 +80,7 @@ async def get_window(team_id: UUID, window_id: UUID) -> MaintenanceWindow:
 async def update_window(
     team_id: UUID, window_id: UUID, patch: Mapping[str, Json], *, by: Actor | None = None
 ) -> MaintenanceWindow:
-    """Apply a merge patch. What it changes counts from now on. Raises Problem if the window is over."""
+    """Apply a merge patch, with effect from now on. Raises Problem if the window is over."""
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=team_id)
         window = await get_window(team_id, window_id)
@@ -107,7 +107,7 @@ async def update_window(
 
 
 async def end_window(team_id: UUID, window_id: UUID, *, by: Actor | None = None) -> MaintenanceWindow:
-    """End the occurrence that is under way. If none is, nothing changes."""
+    """End the current occurrence, if there is one."""
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=team_id)
         window = await get_window(team_id, window_id)
@@ -122,7 +122,7 @@ async def end_window(team_id: UUID, window_id: UUID, *, by: Actor | None = None)
 
 
 async def delete_window(team_id: UUID, window_id: UUID, *, by: Actor | None = None) -> None:
-    """Delete a window. If it is under way, it ends; the time that it covered stays maintenance."""
+    """Delete a window, and end its current occurrence. Time that was maintenance stays maintenance."""
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=team_id)
         window = await get_window(team_id, window_id)
@@ -132,7 +132,7 @@ async def delete_window(team_id: UUID, window_id: UUID, *, by: Actor | None = No
 
 
 def is_active(window: MaintenanceWindow, now: datetime) -> bool:
-    """Say whether an occurrence is under way."""
+    """Return whether there is a current occurrence."""
     occurrence = occurrence_of(window, now)
     return occurrence is not None and occurrence.starts_at <= now
 
@@ -145,7 +145,7 @@ async def _record(
 
 
 def _read(configuration: Configuration, now: datetime) -> Configuration:
-    """Read the moment of a MaintenanceWindowCreate; what has none begins now."""
+    """Return the start of a MaintenanceWindowCreate, by default now."""
     starts_at = configuration.get("starts_at") or now
     if isinstance(starts_at, str):
         starts_at = read_timestamp(starts_at)

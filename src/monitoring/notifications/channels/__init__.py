@@ -1,4 +1,4 @@
-"""Channels: the ways in which notifications leave. Each is one file, registered here."""
+"""The types of notification channels. Each is one file, registered here."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from monitoring.notifications.channels import (
     telegram,
     webhook,
 )
-from monitoring.notifications.channels.letters import Letter, send_letter
-from monitoring.notifications.channels.services import Service
+from monitoring.notifications.channels.account_emails import AccountEmail, send_account_email
+from monitoring.notifications.channels.provider_channel import ProviderChannel
 
 if TYPE_CHECKING:
     from monitoring.notifications.channels.protocol import Channel
 
-__all__ = ["CHANNELS", "Letter", "send_letter"]
+__all__ = ["CHANNELS", "AccountEmail", "send_account_email"]
 
 # By the `type` of the document.
 CHANNELS: Mapping[str, Channel] = {
     "webhook": webhook,
-    "slack": Service("Slack", slack.write, slack.HOSTS),
-    "discord": Service("Discord", discord.write, discord.HOSTS),
-    "microsoft_teams": Service("Microsoft Teams", microsoft_teams.write, microsoft_teams.HOSTS),
-    "google_chat": Service("Google Chat", google_chat.write, google_chat.HOSTS),
-    "mattermost": Service("Mattermost", mattermost.write),
-    "telegram": Service("Telegram", telegram.write, telegram.HOSTS),
-    "pagerduty": Service("PagerDuty", pagerduty.write, pagerduty.HOSTS),
-    "opsgenie": Service("Opsgenie", opsgenie.write, opsgenie.HOSTS),
+    "slack": ProviderChannel("Slack", slack.write, slack.HOSTS),
+    "discord": ProviderChannel("Discord", discord.write, discord.HOSTS),
+    "microsoft_teams": ProviderChannel("Microsoft Teams", microsoft_teams.write, microsoft_teams.HOSTS),
+    "google_chat": ProviderChannel("Google Chat", google_chat.write, google_chat.HOSTS),
+    "mattermost": ProviderChannel("Mattermost", mattermost.write),
+    "telegram": ProviderChannel("Telegram", telegram.write, telegram.HOSTS),
+    "pagerduty": ProviderChannel("PagerDuty", pagerduty.write, pagerduty.HOSTS),
+    "opsgenie": ProviderChannel("Opsgenie", opsgenie.write, opsgenie.HOSTS),
     "email": mail,
-    "ntfy": Service("ntfy", ntfy.write, ntfy.HOSTS),
-    "pushover": Service("Pushover", pushover.write, pushover.HOSTS),
-    "custom": Service("The server", custom.write),
+    "ntfy": ProviderChannel("ntfy", ntfy.write, ntfy.HOSTS),
+    "pushover": ProviderChannel("Pushover", pushover.write, pushover.HOSTS),
+    "custom": ProviderChannel("The server", custom.write),
 }

@@ -1,4 +1,4 @@
-"""A request in a form of the team's own: method, headers, and a body whose texts have placeholders."""
+"""Custom requests: a team defines the method, the headers, and a body with placeholders."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 from monitoring.contract.configurations import Configuration
 from monitoring.contract.document import Json
+from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.message import Message
-from monitoring.notifications.channels.posting import Post
 
-# The document says at CustomBody what they stand for.
+# The document explains the placeholders at CustomBody.
 _PLACEHOLDER = re.compile(r"\{\{(title|text|link|acknowledge_link|event|id)\}\}")
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Fill in the body. It is filled in as a value and then written, so what is filled in stays text."""
+    """Fill in the placeholders before the body is serialised, so that a value cannot change its structure."""
     words = {
         "title": message.title,
         "text": message.text,

@@ -8,27 +8,27 @@ from __future__ import annotations
 import re
 
 from monitoring.contract.configurations import Configuration
+from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
 from monitoring.notifications.channels.message import Message
-from monitoring.notifications.channels.posting import Post
 
 HOSTS = ("discord.com", "discordapp.com", "canary.discord.com", "ptb.discord.com")
 
 _LIMITS = LIMITS["discord"]
 
-# What Markdown of Discord begins with. A backslash before punctuation shows it as it is.
+# Discord's Markdown syntax. A backslash before punctuation shows it literally.
 _MARKDOWN = re.compile(r"([\\*_~`|<>\[\]()#@:-])")
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Write a message for Discord. Nothing in it mentions anybody."""
+    """Render a message for Discord, with mentions disabled."""
     acknowledge = message.markdown_link
     text = fit(message.text, _LIMITS["description"].beside(acknowledge), _escape)
     embed = {
         "title": cut(message.title, _LIMITS["title"], _escape),
         "url": message.link,
         "description": text + acknowledge,
-        "color": message.mood.number,
+        "color": message.tone.number,
     }
     body = {"embeds": [embed], "allowed_mentions": {"parse": []}}
     return Post(url=channel["url"], body=body)

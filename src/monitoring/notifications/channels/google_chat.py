@@ -9,9 +9,9 @@ from __future__ import annotations
 from html import escape
 
 from monitoring.contract.configurations import Configuration
+from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.message import Message
-from monitoring.notifications.channels.posting import Post
 
 HOSTS = ("chat.googleapis.com",)
 
@@ -19,11 +19,11 @@ _LIMITS = LIMITS["google_chat"]
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Write a message for Google Chat. Text in cards is a small HTML, so all of it is escaped.
+    """Render a message for Google Chat. Text in cards is a subset of HTML, so all of it is escaped.
 
     https://developers.google.com/workspace/chat/format-messages#card-formatting
     """
-    title = f'<b><font color="{message.mood}">{escape(message.title)}</font></b>'
+    title = f'<b><font color="{message.tone}">{escape(message.title)}</font></b>'
     buttons = [{"text": text, "onClick": {"openLink": {"url": url}}} for text, url in message.links.items()]
     widgets = [
         {"textParagraph": {"text": title}},

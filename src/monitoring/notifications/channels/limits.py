@@ -1,6 +1,6 @@
-"""How much each provider takes, and what is left out of a message to keep to it. Pure.
+"""The length limits of each provider, and how a message is cut to fit them. Pure.
 
-A provider refuses a longer message for good, and then nobody is told. So a text is cut here, never there.
+A provider refuses a longer message for good, and then nobody is alerted. So we cut the text ourselves.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_LINES = 22
 
 
 class Unit(Enum):
-    """What a provider counts. Where its page says only "characters", the larger of two counts is taken."""
+    """What a provider counts. If its page says only "characters", we use the larger of two counts."""
 
     CHARACTERS = "code points of Unicode"
     UTF_16 = "code units of UTF-16, of which an emoji has two or more"
@@ -27,18 +27,18 @@ class Unit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most that a field takes, and the page that says so."""
+    """The maximum length of a field, and the page that documents it."""
 
     most: int
     unit: Unit
     source: str
 
     def takes(self, text: str) -> bool:
-        """Say whether a text is short enough."""
+        """Return whether a text is short enough."""
         return self._count(text) <= self.most
 
     def beside(self, text: str) -> Limit:
-        """Return what is left of a field that must hold this text too."""
+        """Return the limit that remains for the rest of a field that also holds this text."""
         return replace(self, most=self.most - self._count(text))
 
     def _count(self, text: str) -> int:
@@ -65,7 +65,7 @@ _TEAMS = "https://learn.microsoft.com/en-us/connectors/teams/"
 _RFC_5321 = "https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1.7"
 _RFC_5322 = "https://www.rfc-editor.org/rfc/rfc5322#section-2.1.1"
 
-# Stands for a body as a whole, written as JSON, or for an email. What its texts may have are shares of it.
+# The limit of a whole body, serialised as JSON, or of an email. Its texts have shares of it.
 BODY = ""
 
 # By type of channel and name of the field in its body.
@@ -142,9 +142,9 @@ def _as_it_is(text: str) -> str:
 
 
 def cut(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str:
-    """Write a text as a provider wants it, without the end that its field does not take.
+    """Escape a text with `write`, and cut its end to fit the field.
 
-    What `write` makes of a character, such as `&amp;`, is never taken apart.
+    What `write` makes of a character, such as `&amp;`, is never split.
     """
     written = write(text)
     while text and not limit.takes(written):
@@ -154,9 +154,9 @@ def cut(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str
 
 
 def fit(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str:
-    """Write as many lines of a text as a field takes, whole ones from the first on, and count the others.
+    """Keep as many whole lines of a text as fit the field, from the first on, and count the others.
 
-    Only a first line that is too long by itself is cut.
+    Only a first line that does not fit by itself is cut.
     """
     lines = text.splitlines()
     for kept in range(min(len(lines), MOST_LINES), 0, -1):

@@ -1,4 +1,4 @@
-"""The channel to email: one address, whose reader confirmed it. The operator's mail server delivers."""
+"""The email channel: one address, confirmed by its reader. The operator's mail server delivers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.current import current_backends
 from monitoring.contract.configurations import Configuration
 from monitoring.contract.document import Json
-from monitoring.notifications.channels.composing import compose
 from monitoring.notifications.channels.mail_message import Mail, write_mail
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
-from monitoring.notifications.channels.sending import Sender
+from monitoring.notifications.channels.rendering import render_delivery
+from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.email_links import write_confirmation_link, write_unsubscribe_link
 from monitoring.notifications.models import CONFIRMATION, NotificationChannel, NotificationDelivery
 from monitoring.notifications.secrets import store_secrets
@@ -31,14 +31,14 @@ def default_name(configuration: Configuration) -> str:
 
 
 def make_secret(given: Mapping[str, Json]) -> str:
-    """Keep nothing: an address is no secret of its team."""
+    """Store no secret: an address is not secret."""
     return store_secrets(given)
 
 
 async def send(
     delivery: NotificationDelivery, receiver: NotificationChannel, sender: Sender, attempted_at: datetime
 ) -> AttemptResult:
-    """Word the event, hand it over to the mail server, and judge the answer."""
+    """Render the event, submit it to the mail server, and judge the answer."""
     del sender, attempted_at
     settings = current_backends().settings
     if settings.smtp_url is None or settings.email_from is None:
@@ -47,17 +47,19 @@ async def send(
     if mail is None:
         return AttemptResult(reception=Reception.REFUSED, error_message=OTHER_ADDRESS)
 
-    from monitoring.notifications.channels.mail_handover import Envelope, hand_over  # noqa: PLC0415 - workers do it
+    from monitoring.notifications.channels.smtp import Envelope, submit_message  # noqa: PLC0415 - only workers need it
 
     envelope = Envelope(sender=mail.sender.addr_spec, recipient=mail.recipient, content=write_mail(mail))
-    return await hand_over(envelope, read_mail_server(settings.smtp_url.get_secret_value()), settings.ca_file)
+    return await submit_message(
+        envelope, read_mail_server(settings.smtp_url.get_secret_value()), settings.ca_file
+    )
 
 
 def _compose(
     delivery: NotificationDelivery, receiver: NotificationChannel, base_url: str, sender: str
 ) -> Mail | None:
-    """Compose the email; None for a question about an address that the channel had before."""
-    message, address = compose(delivery), receiver.settings["address"]
+    """Compose the email; None for a confirmation request to an address that the channel no longer has."""
+    message, address = render_delivery(delivery), receiver.settings["address"]
     host = urlsplit(base_url).netloc
     if delivery.event == CONFIRMATION:
         if orjson.loads(delivery.payload)["data"]["address"] != address:

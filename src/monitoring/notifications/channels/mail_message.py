@@ -1,6 +1,6 @@
 """A notification as an email (RFC 5322): plain text and HTML. Pure.
 
-Every attempt writes the same bytes. What strangers named is text here: it begins no header and no element.
+Every attempt renders the same bytes. Untrusted names can start neither a header nor an HTML element.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from uuid import UUID
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
 from monitoring.notifications.channels.message import Message
 
-# A longer one does not fit the line that `Subject:` begins.
+# A longer word does not fit on the line of `Subject:`.
 MAX_WORD_CHARACTERS = 60
 
-# Controls and line ends, which would break the line of the subject.
+# Control characters and line breaks, which would end the subject's line.
 _BREAKING = {"Cc", "Zl", "Zp"}
 _LINE_END = "\r\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """What an email says and where it goes. `footer` says why the reader gets it.
+    """An email before it is rendered. `footer` explains why the reader receives it.
 
-    `unsubscribe_link` is where a mail program turns the channel off. What is no notification has none.
+    With `unsubscribe_link` a mail program can disable the channel. Only notifications have one.
     """
 
     id: UUID
@@ -45,7 +45,7 @@ class Mail:
 
 
 def write_mail(mail: Mail) -> bytes:
-    """Write the message as it is sent, with lines of CR LF."""
+    """Render the message as it is sent, with CR LF line endings."""
     written = EmailMessage(policy=SMTP)
     written["From"] = mail.sender
     written["Date"] = mail.written_at
@@ -59,7 +59,7 @@ def write_mail(mail: Mail) -> bytes:
 
 
 def _list_long_headers(mail: Mail) -> Mapping[str, str]:
-    """Write the headers that Python's policy would encode where a word fills a line, and nobody decodes.
+    """Return headers that Python's policy would encode if a word fills a line, which no reader decodes.
 
     Their values are ASCII of our own, or are checked here. A line may have 998 characters (RFC 5322 §2.1.1).
     """
@@ -80,7 +80,7 @@ def _list_long_headers(mail: Mail) -> Mapping[str, str]:
 
 
 def _write_subject(title: str) -> str:
-    """Write the subject by the older of Python's two ways: the newer drops spaces between encoded words."""
+    """Encode the subject with Python's older API: the newer one drops spaces between encoded words."""
     line = "".join(" " if unicodedata.category(each) in _BREAKING else each for each in title)
     subject = cut(" ".join(line.split()), LIMITS["email"]["subject"])
     has_long_word = max(map(len, subject.split()), default=0) > MAX_WORD_CHARACTERS
@@ -101,7 +101,7 @@ def _write_text(mail: Mail) -> str:
 
 
 def _write_html(mail: Mail) -> str:
-    title = f'<h1 style="font-size:1.25em;color:{mail.message.mood}">{escape(mail.message.title)}</h1>'
+    title = f'<h1 style="font-size:1.25em;color:{mail.message.tone}">{escape(mail.message.title)}</h1>'
     text = "".join(f"<p>{escape(line)}</p>" for line in _fit(mail).splitlines())
     links = enumerate(mail.links.items())
     buttons = "".join(_write_button(label, link, is_first=place == 0) for place, (label, link) in links)
@@ -120,7 +120,7 @@ def _write_html(mail: Mail) -> str:
 
 
 def _write_button(label: str, link: str, *, is_first: bool) -> str:
-    """Write a link as a button that a thumb hits, 48 pixels high. Outlook draws only its cell."""
+    """Render a link as a button for touch screens, 48 pixels high. Outlook draws only its cell."""
     behind, text = ("#1f4f8f", "#ffffff") if is_first else ("#ffffff", "#1f4f8f")
     return (
         f'<td style="border:2px solid #1f4f8f;border-radius:6px;background:{behind}">'

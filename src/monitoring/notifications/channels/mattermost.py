@@ -9,24 +9,24 @@ from __future__ import annotations
 import re
 
 from monitoring.contract.configurations import Configuration
+from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.message import Message
-from monitoring.notifications.channels.posting import Post
 
 _LIMITS = LIMITS["mattermost"]
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+.!|<>~:&-])")
-# Mentions count in attachments too, and a backslash does not keep them off. A character without width does.
+# Mentions work in attachments too. A backslash does not prevent them; a zero-width character does.
 _MENTION = re.compile("@")
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Write a message for Mattermost. Nothing in it mentions anybody."""
+    """Render a message for Mattermost, with mentions disabled."""
     acknowledge = message.markdown_link
     text = fit(message.text, _LIMITS["text"].beside(acknowledge), _escape)
     attachment = {
         "fallback": fit(message.summary, _LIMITS["fallback"]),
-        "color": message.mood,
+        "color": message.tone,
         "title": _escape(message.title),
         "title_link": message.link,
         "text": text + acknowledge,

@@ -1,4 +1,4 @@
-"""A notification as people read it: a few words, a mood and links, the same for every channel. Pure."""
+"""A notification for people: title, text, tone and links, the same for every channel. Pure."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from enum import StrEnum
 from uuid import UUID
 
 
-class Mood(StrEnum):
-    """What a message means for its readers, as the colour of its margin."""
+class Tone(StrEnum):
+    """Whether a message is good or bad news, as the colour of its margin."""
 
     BAD = "#c62828"
     GOOD = "#2e7d32"
@@ -23,16 +23,16 @@ class Mood(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """An event in plain text. Each line of `text` can stand without those below it.
+    """An event in plain text. Each line of `text` makes sense without the lines below it.
 
-    `link` leads to its subject in the app, `acknowledge_link` to one button there.
+    `link` leads to the event's subject in the app, `acknowledge_link` to a page with one button.
 
     `subject_id` is the same for the opening and the end of an incident, and for all events of an article. A
-    test has none. `source` is the host of what was watched, or of this service.
+    test has none. `source` is the host that was checked, or that of this service.
     """
 
     event: str
-    mood: Mood
+    tone: Tone
     title: str
     text: str
     link: str
@@ -47,7 +47,7 @@ class Message:
 
     @property
     def links(self) -> Mapping[str, str]:
-        """Where the reader can go, by what buttons say."""
+        """The links of the message, by the label of their button."""
         links = {"Open": self.link}
         return links | {"Acknowledge": self.acknowledge_link} if self.acknowledge_link else links
 
@@ -58,15 +58,15 @@ class Message:
 
     @property
     def key(self) -> str:
-        """The key by which services recognise messages about one subject."""
+        """The key by which providers group messages about one subject."""
         return str(self.subject_id or self.event)
 
     @property
-    def takes_subject(self) -> bool:
-        """Whether somebody takes care of what an earlier message about the subject began."""
+    def acknowledges_incident(self) -> bool:
+        """Whether this acknowledges the incident that an earlier message opened."""
         return self.event == "incident.acknowledged"
 
     @property
-    def ends_subject(self) -> bool:
-        """Whether this ends what an earlier message about the subject began."""
+    def resolves_incident(self) -> bool:
+        """Whether this resolves the incident that an earlier message opened."""
         return self.event == "incident.resolved"

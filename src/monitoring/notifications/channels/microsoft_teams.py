@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from monitoring.contract.configurations import Configuration
 from monitoring.contract.document import Json
+from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, fit
-from monitoring.notifications.channels.message import Message, Mood
-from monitoring.notifications.channels.posting import Post
+from monitoring.notifications.channels.message import Message, Tone
 
 HOSTS = (".logic.azure.com", ".api.powerplatform.com")
 
-_COLOURS = {Mood.BAD: "attention", Mood.GOOD: "good", Mood.NEUTRAL: "default"}
+_COLOURS = {Tone.BAD: "attention", Tone.GOOD: "good", Tone.NEUTRAL: "default"}
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Write a message for Teams. Text runs are shown as they are, while text blocks would be Markdown."""
+    """Render a message for Teams. Text runs are shown literally, while text blocks would be Markdown."""
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": "1.4",  # the newest that every client of Teams shows
         "fallbackText": message.title,
         "body": [
-            _paragraph(message.title, weight="bolder", size="medium", color=_COLOURS[message.mood]),
+            _paragraph(message.title, weight="bolder", size="medium", color=_COLOURS[message.tone]),
             _paragraph(fit(message.text, LIMITS["microsoft_teams"]["text"])),
         ],
         "actions": [

@@ -1,4 +1,4 @@
-"""Opsgenie, and Jira Service Management, which took its interface over: an alert that is created and closed.
+"""Opsgenie, and Jira Service Management, which has the same API: an alert that is created and closed.
 
 https://docs.opsgenie.com/docs/alert-api
 https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/
@@ -9,9 +9,9 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from monitoring.contract.configurations import Configuration
+from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
-from monitoring.notifications.channels.message import Message, Mood
-from monitoring.notifications.channels.posting import Post
+from monitoring.notifications.channels.message import Message, Tone
 
 HOSTS = ("api.opsgenie.com", "api.eu.opsgenie.com", "api.atlassian.com")
 _ADDRESSES = {
@@ -27,8 +27,8 @@ def write(message: Message, channel: Configuration) -> Post:
     address = _ADDRESSES[channel["region"]]
     headers = {"Authorization": f"GenieKey {channel['api_key']}"}
     source = cut(message.source, _LIMITS["source"])
-    if message.ends_subject or message.takes_subject:
-        what = "close" if message.ends_subject else "acknowledge"
+    if message.resolves_incident or message.acknowledges_incident:
+        what = "close" if message.resolves_incident else "acknowledge"
         url = f"{address}/{quote(message.key)}/{what}?identifierType=alias"
         body = {"source": source, "note": fit(f"{message.title}.\n{message.text}", _LIMITS["note"])}
         return Post(url=url, body=body, headers=headers)
@@ -41,7 +41,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "priority": "P1"
         if message.event == "incident.opened"
         else "P3"
-        if message.mood is Mood.BAD
+        if message.tone is Tone.BAD
         else "P5",
     }
     return Post(url=address, body=body, headers=headers)

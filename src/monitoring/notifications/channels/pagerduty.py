@@ -7,9 +7,9 @@ https://developer.pagerduty.com/docs/service-regions
 from __future__ import annotations
 
 from monitoring.contract.configurations import Configuration
+from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, cut
-from monitoring.notifications.channels.message import Message, Mood
-from monitoring.notifications.channels.posting import Post
+from monitoring.notifications.channels.message import Message, Tone
 
 HOSTS = ("events.pagerduty.com", "events.eu.pagerduty.com")
 _ADDRESSES = {
@@ -20,7 +20,7 @@ _LIMITS = LIMITS["pagerduty"]
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Write an event. All events of an incident have one key, so that PagerDuty has one incident too."""
+    """Render an event. All events of an incident share a key, so that PagerDuty has one incident too."""
     body = {
         "routing_key": channel["routing_key"],
         "event_action": _choose_action(message),
@@ -38,12 +38,12 @@ def write(message: Message, channel: Configuration) -> Post:
 
 
 def _choose_action(message: Message) -> str:
-    if message.ends_subject:
+    if message.resolves_incident:
         return "resolve"
-    return "acknowledge" if message.takes_subject else "trigger"
+    return "acknowledge" if message.acknowledges_incident else "trigger"
 
 
 def _say_severity(message: Message) -> str:
-    if message.mood is not Mood.BAD:
+    if message.tone is not Tone.BAD:
         return "info"
     return "critical" if message.event.startswith("incident.") else "warning"

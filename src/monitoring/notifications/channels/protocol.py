@@ -1,4 +1,4 @@
-"""What a channel is, and what came of an attempt to send through it. Neither says how a message leaves."""
+"""The interface of a channel type, and the result of an attempt to send."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Protocol
 
 from monitoring.contract.configurations import Configuration
 from monitoring.contract.document import Json
-from monitoring.notifications.channels.sending import Sender
+from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
 
 class Reception(StrEnum):
-    """How a receiver took a notification."""
+    """Whether a receiver accepted a notification."""
 
     DELIVERED = auto()
     TRY_AGAIN = auto()
-    REFUSED = auto()  # for good: another attempt would not help
+    REFUSED = auto()  # for good: a retry would not help
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptResult:
-    """What came of an attempt, in the words of the delivery log.
+    """The result of an attempt, as the delivery log shows it.
 
-    `retry_after_seconds` is the pause that the receiver asked for, if it did. `disabled_reason` is set if the
-    receiver wants no more notifications: it is turned off, and this says why. `new_settings` are fields of
-    the channel that the receiver says have changed: the next attempt uses them. `may_have_arrived` says that
-    an attempt failed after which the receiver may have the notification: it did not answer in time.
+    `retry_after_seconds` is the pause that the receiver asked for. `disabled_reason` is set if the receiver
+    wants no more notifications, so that the channel is disabled. `new_settings` are fields of the channel
+    that the receiver reported as changed: the next attempt uses them. `may_have_arrived` is set if a failed
+    attempt may have reached the receiver, for example because it did not answer in time.
     """
 
     reception: Reception
@@ -43,13 +43,13 @@ class AttemptResult:
 
 
 class Channel(Protocol):
-    """A kind of channel: how one is named, what is kept secret of it, and how a notification reaches it."""
+    """A type of channel: its default name, its secret, and how it sends a notification."""
 
     def default_name(self, configuration: Configuration) -> str:
-        """Name a channel that its team did not name."""
+        """Return the name of a channel that was created without one."""
 
     def make_secret(self, given: Mapping[str, Json]) -> str:
-        """Write what is stored encrypted of a new channel, `given` the secret fields that the client sent."""
+        """Return the secret to store for a new channel, `given` the secret fields that the client sent."""
 
     async def send(
         self,
@@ -61,6 +61,6 @@ class Channel(Protocol):
         """Send a notification once and judge the answer, well within the lease of the delivery.
 
         Every attempt sends the same `delivery.id` and the same event, `delivery.payload`. Never raises
-        because of the receiver. Raises OSError if this machine cannot send at all: then the attempt does
-        not count.
+        because of the receiver. Raises OSError if this machine cannot send anything: then the attempt
+        does not count.
         """

@@ -6,9 +6,9 @@ https://pushover.net/api
 from __future__ import annotations
 
 from monitoring.contract.configurations import Configuration
+from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
-from monitoring.notifications.channels.message import Message, Mood
-from monitoring.notifications.channels.posting import Post
+from monitoring.notifications.channels.message import Message, Tone
 
 HOSTS = ("api.pushover.net",)
 
@@ -16,18 +16,18 @@ ADDRESS = "https://api.pushover.net/1/messages.json"
 _LIMITS = LIMITS["pushover"]
 
 # 1 bypasses the quiet hours of the user. https://pushover.net/api#priority
-_PRIORITIES = {Mood.BAD: 1, Mood.GOOD: 0, Mood.NEUTRAL: 0}
+_PRIORITIES = {Tone.BAD: 1, Tone.GOOD: 0, Tone.NEUTRAL: 0}
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Write a message for Pushover. Without `html` nothing is formatted, but addresses become links."""
+    """Render a message for Pushover. Without `html` nothing is formatted, but URLs become links."""
     end = f"\nAcknowledge: {message.acknowledge_link}" if message.acknowledge_link else ""
     body = {
         "token": channel["app_token"],
         "user": channel["user_key"],
         "title": cut(message.title, _LIMITS["title"]),
         "message": fit(message.text, _LIMITS["message"].beside(end)) + end,
-        "priority": _PRIORITIES[message.mood],
+        "priority": _PRIORITIES[message.tone],
         "url": message.link,
         "url_title": "Open",
     }

@@ -7,9 +7,9 @@ https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachme
 from __future__ import annotations
 
 from monitoring.contract.configurations import Configuration
+from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.message import Message
-from monitoring.notifications.channels.posting import Post
 
 HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
 
@@ -24,7 +24,7 @@ def write(message: Message, channel: Configuration) -> Post:
     """Write a message for Slack."""
     attachment = {
         "fallback": fit(message.summary, _LIMITS["fallback"], _escape),
-        "color": message.mood,
+        "color": message.tone,
         "title": _escape(message.title),
         "title_link": message.link,
         "text": fit(message.text, _LIMITS["text"], _escape),

@@ -11,9 +11,9 @@ from monitoring.outbound.reachability import may_be_reached
 
 
 async def demand_reachable(given: Mapping[str, Json]) -> None:
-    """Raise Problem if a channel, or a change of one, names an address that may not be connected to.
+    """Raise Problem if a channel, or a change of one, has an address that may not be connected to.
 
-    It may ask name servers, so call it outside of transactions.
+    It may query DNS, so call it outside transactions.
     """
     url = given.get("url")
     if url and not await may_be_reached(url, current_backends().settings):

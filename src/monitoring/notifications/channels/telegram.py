@@ -6,14 +6,14 @@ https://core.telegram.org/bots/api#sendmessage
 from __future__ import annotations
 
 from monitoring.contract.configurations import Configuration
+from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, fit
 from monitoring.notifications.channels.message import Message
-from monitoring.notifications.channels.posting import Post
 
 HOSTS = ("api.telegram.org",)
 
-# Without `parse_mode` nothing is formatted, but @names are links that tell people. A character without width
-# after the @ keeps them off.
+# Without `parse_mode` nothing is formatted, but @names notify people. A zero-width character after the @
+# prevents that.
 _NO_MENTION = "@\u200b"
 
 

@@ -1,4 +1,4 @@
-"""The channel to a server of the team's own: signed posts, as Standard Webhooks says.
+"""The webhook channel: signed posts to a team's own server, by Standard Webhooks.
 
 https://www.standardwebhooks.com
 """
@@ -19,9 +19,9 @@ from standardwebhooks import Webhook
 from monitoring.auth.names import name_after_host as default_name
 from monitoring.backends.encryption import UndecryptableError, encrypt
 from monitoring.contract.document import Json
-from monitoring.notifications.channels.posting import judge_answer, send_json
+from monitoring.notifications.channels.json_posts import judge_answer, send_json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
-from monitoring.notifications.channels.sending import Sender
+from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.secrets import read_secret
 from monitoring.outbound.exchanges import Exchange
@@ -38,13 +38,13 @@ log = logging.getLogger(__name__)
 
 
 def make_secret(given: Mapping[str, Json]) -> str:
-    """Make the secret that the server verifies signatures with. Clients give none."""
+    """Generate the secret with which the server verifies signatures. Clients cannot choose it."""
     del given
     return encrypt(generate_secret())
 
 
 def generate_secret() -> str:
-    """Draw 32 random bytes, and write them as Standard Webhooks does."""
+    """Generate 32 random bytes, in the notation of Standard Webhooks."""
     return SECRET_PREFIX + b64encode(secrets.token_bytes(SECRET_RANDOM_BYTES)).decode()
 
 
@@ -55,14 +55,14 @@ async def send(
     try:
         secret = read_secret(receiver)
     except UndecryptableError as error:
-        log.error("Nothing is sent to the webhook %s: %s", receiver.id, error)  # noqa: TRY400 - no surprise
+        log.error("Nothing is sent to the webhook %s: %s", receiver.id, error)  # noqa: TRY400 - expected
         return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
     proof = sign(secret, delivery.id, attempted_at, delivery.payload)
     return judge(await send_json(sender, receiver.url, delivery.payload.encode(), proof))
 
 
 def sign(secret: str, message_id: UUID, attempted_at: datetime, payload: str) -> dict[str, str]:
-    """Write the headers that prove a message. `attempted_at` must be in UTC."""
+    """Return the headers that sign a message. `attempted_at` must be in UTC."""
     return {
         "webhook-id": str(message_id),
         "webhook-timestamp": str(int(attempted_at.timestamp())),
@@ -71,7 +71,7 @@ def sign(secret: str, message_id: UUID, attempted_at: datetime, payload: str) ->
 
 
 def judge(exchange: Exchange) -> AttemptResult:
-    """Say what came of an attempt. A server that answers 410 wants no more notifications."""
+    """Judge the answer. A server that answers 410 wants no more notifications."""
     result = judge_answer(exchange)
     if result.status_code == HTTPStatus.GONE:
         return replace(result, reception=Reception.REFUSED, disabled_reason=GONE)

@@ -1,4 +1,4 @@
-"""One attempt: a notification goes out, and what came of it is stored."""
+"""One attempt: send a notification and store the result."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from monitoring.backends.outage import note_delay
 from monitoring.metrics import NOTIFICATION_ATTEMPTS
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.channels.protocol import AttemptResult
-from monitoring.notifications.channels.sending import Sender
+from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.claims import DeliveryClaim
 from monitoring.notifications.disabling import disable, find_failure
 from monitoring.notifications.grouping import end_parts
+from monitoring.notifications.incident_order import release_followers
 from monitoring.notifications.log_lines import log_failure, log_given_up
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.rules import Conclusion, conclude
-from monitoring.notifications.stories import call_followers
 
 STORE_AGAIN_SECONDS = 1.0
 
 
 async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
-    """Send a claimed delivery and store what came of it, unless the claim was lost meanwhile.
+    """Send a claimed delivery and store the result, unless the claim was lost meanwhile.
 
     Returns deliveries to nudge: those that waited for this attempt, and those that tell other channels that
-    this one is disabled.
+    this one was disabled.
     """
     delivery, kind, now = claim.row, CHANNELS[claim.channel.type], current_backends().clock.now()
     try:
@@ -52,7 +52,7 @@ async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
 async def _store_while_leased(
     claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion
 ) -> list[UUID]:
-    """Store, again and again while the database is away: what was sent must not be sent twice.
+    """Store the result, retrying while the database is away, so that nothing is sent twice.
 
     Raises `DatabaseUnavailable` when the lease has ended, because another worker may then send it.
     """
@@ -98,14 +98,14 @@ async def _store(
             is_failure = conclusion.status is DeliveryStatus.FAILED and result.is_receivers_fault
             if is_failure and (reason := await find_failure(claim.row, claim.channel)):
                 told += await disable(claim.channel, reason, now)
-        return told + await call_followers(claim.row, route.quiet_end(now) or now)
+        return told + await release_followers(claim.row, route.quiet_end(now) or now)
 
 
 async def follow(channel: NotificationChannel, new_settings: Mapping[str, str], now: datetime) -> None:
-    """Keep fields that a receiver says have changed, in the caller's transaction.
+    """Store fields that the receiver reported as changed, in the caller's transaction.
 
-    They are kept only if the channel has such fields, and if nobody changed it since it was read: then the
-    answer is about a receiver that it had before.
+    Only if the channel has such fields, and was not changed since it was read: otherwise the answer is from
+    its former receiver.
     """
     if not new_settings or not new_settings.keys() <= channel.settings.keys():
         return

@@ -1,4 +1,4 @@
-"""What a digest says: how the monitors are after many events, and not each event again. Pure."""
+"""Renders a digest: the state of each monitor after many events, instead of every event. Pure."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from monitoring.contract.document import Json
-from monitoring.notifications.channels.message import Message, Mood
-from monitoring.notifications.channels.naming import show_url, write_text
+from monitoring.notifications.channels.labels import display_url, write_text
+from monitoring.notifications.channels.message import Message, Tone
 from monitoring.notifications.durations import count_in_words, moment_in_words, time_between
 from monitoring.outbound.hosts import host_of
 
 Event = Mapping[str, Json]
 
 
-def say_digest(
-    events: Sequence[Event], timestamp: str, base_url: str, say_other: Callable[[Event, str], Message]
+def render_digest(
+    events: Sequence[Event], timestamp: str, base_url: str, render_other: Callable[[Event, str], Message]
 ) -> Message:
-    """Sum up events by monitor: what is down first, then what is up again, and then what else happened.
+    """Summarise events by monitor: those that are down, those that are up again, then other events.
 
-    `timestamp` is when that is said. `say_other` words an event that is not about an incident.
+    `timestamp` is when the digest is rendered. `render_other` renders an event that is not about an incident.
     """
     latest: dict[str, Event] = {}
     openings: Counter[str] = Counter()
@@ -30,14 +30,14 @@ def say_digest(
             latest[monitor_id] = each
             openings[monitor_id] += each["type"] == "incident.opened"
         else:
-            others.append(say_other(each, base_url))
+            others.append(render_other(each, base_url))
     down = [each for each in latest.values() if each["type"] != "incident.resolved"]
     up = [each for each in latest.values() if each["type"] == "incident.resolved"]
     team = next((each["data"]["team"] for each in events if "team" in each["data"]), None)
     lines = [f"Team: {team}"] if team else []
     lines += [_sum_up(each, openings[each["data"]["monitor"]["id"]], timestamp) for each in (*down, *up)]
     lines += [f"{other.title}. {other.text.splitlines()[0]}" for other in others]
-    is_bad = bool(down) or any(other.mood is Mood.BAD for other in others)
+    is_bad = bool(down) or any(other.tone is Tone.BAD for other in others)
     counts = [
         count_in_words(len(down), "monitor") + " down" if down else "",
         f"{len(up)} up again" if up else "",
@@ -45,7 +45,7 @@ def say_digest(
     ]
     return Message(
         event="digest",
-        mood=Mood.BAD if is_bad else Mood.GOOD,
+        tone=Tone.BAD if is_bad else Tone.GOOD,
         title=", ".join(filter(None, counts)),
         text=write_text(lines),
         link=f"{base_url}/app/incidents",
@@ -55,7 +55,7 @@ def say_digest(
 
 def _sum_up(event: Event, opening_count: int, timestamp: str) -> str:
     monitor, incident = event["data"]["monitor"], event["data"]["incident"]
-    which = f"{monitor['name']} ({show_url(monitor)})"
+    which = f"{monitor['name']} ({display_url(monitor)})"
     times = f" It went down {opening_count} times." if opening_count > 1 else ""
     if event["type"] == "incident.resolved":
         return f"{which} is up again.{times}"

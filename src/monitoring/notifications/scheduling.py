@@ -1,4 +1,4 @@
-"""Which delivery is next: a server that never answers holds up only its own team."""
+"""Which delivery is sent next. A server that never answers delays only its own team."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from monitoring.backends.database import transaction
 from monitoring.backends.leases import is_idle, take_idle
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
-# No message waits longer: neither for a retry, nor for a delay of a day and then for a morning. A night in
-# which clocks change may be an hour longer.
+# The longest possible wait: a delay of a day and then quiet hours of a day, which a change of the clocks
+# makes an hour longer. Retries wait less.
 LONGEST_WAIT = timedelta(days=2, hours=1)
 
 # Far longer than an attempt may take.
 LEASE = timedelta(seconds=60)
 
-# A server that never answers holds an attempt until its timeout. These bound how many of a process's
-# attempts one channel, and one team, can hold that way. With two, a slow server gets its next notification
-# without a pause.
+# A server that never answers keeps an attempt open until its timeout. These limits bound the open attempts of
+# one channel and of one team. With two, a slow server gets its next notification without a pause.
 MOST_AT_ONCE_A_CHANNEL = 2
 MOST_AT_ONCE_A_TEAM = 5
 
@@ -32,8 +31,8 @@ MOST_AT_ONCE_A_TEAM = 5
 def is_due(now: datetime) -> Q:
     """Match deliveries that a worker may claim.
 
-    Some may wait for days. So one is also due if a clock that was ahead, however little, made it, tried it
-    last or claimed it.
+    Some may wait for days. So a delivery is also due if a clock that was ahead, however little, dated its
+    creation, its last attempt or its claim.
     """
     soon = now + TOLERANCE
     is_misdated = (
@@ -45,19 +44,19 @@ def is_due(now: datetime) -> Q:
 
 
 async def has_room(channel: NotificationChannel, now: datetime) -> bool:
-    """Say whether one more attempt may begin, while the caller locks the channel.
+    """Return whether one more attempt may begin. The caller has locked the channel.
 
-    The team is not locked, so that its channels do not wait for each other. When several of them are
-    claimed for at once, the team may exceed its number a little.
+    The team is not locked, so that its channels do not wait for each other. Claims for several channels at
+    once may exceed the team's limit a little.
     """
     sending = await _find_sending(await _find_channels(channel.team_id), now)
     return len(sending) < MOST_AT_ONCE_A_TEAM and sending.count(channel.id) < MOST_AT_ONCE_A_CHANNEL
 
 
-async def call_next(team_id: UUID) -> list[UUID]:
+async def make_next_due(team_id: UUID) -> list[UUID]:
     """Choose the delivery that has waited longest for a channel of the team with room, and make it due.
 
-    It was never tried, or the time of its retry has come. Returns its id, for the caller to nudge.
+    It was never tried, or its retry is due. Returns its id, for the caller to nudge.
     """
     now = current_backends().clock.now()
     async with transaction():
@@ -71,7 +70,7 @@ async def call_next(team_id: UUID) -> list[UUID]:
             claim=None,
         )
         called = await take_idle(waiting.order_by("id").limit(1), now)
-        # What is due already stays due since then: a claim compares that with quiet hours.
+        # A past `due_at` stays, because a claim compares it with quiet hours.
         if called:
             await NotificationDelivery.filter(id__in=called, due_at__gt=now).update(due_at=now)
         return called

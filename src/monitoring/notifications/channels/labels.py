@@ -1,6 +1,6 @@
-"""How messages name what they are about, so that no two alarms look alike. Pure.
+"""How messages name their subject, so that two alarms can be told apart. Pure.
 
-Names are strangers' text. Each stands on one line, so that it begins no line of its own.
+Names are untrusted text. Line breaks are removed, so that a name cannot start a line of its own.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ MOST_TITLE_CHARACTERS = 100
 MOST_TAGS = 5
 
 
-def call_monitor(monitor: Mapping[str, Json]) -> str:
-    """Name a monitor. Hosts have many, so one that is called after its host is named by its address."""
+def label_monitor(monitor: Mapping[str, Json]) -> str:
+    """Return a monitor's name, or its URL without the scheme if it is named after its host."""
     if monitor["name"] != name_after_host({"url": monitor["url"]}):
         return join_lines(monitor["name"])
     _, _, address = _mask_query(monitor["url"]).partition("://")
     return _shorten(address.removesuffix("/"), MOST_TITLE_CHARACTERS)
 
 
-def show_url(monitor: Mapping[str, Json]) -> str:
-    """Show what a monitor watches, without the values of the query, which may be secret."""
+def display_url(monitor: Mapping[str, Json]) -> str:
+    """Return a monitor's URL without the values of its query, which may be secret."""
     return _shorten(_mask_query(monitor["url"]), MOST_URL_CHARACTERS)
 
 
 def list_facts(subject: Mapping[str, Json]) -> Iterator[str]:
-    """List what a message is about: the monitor's URL, the team and the monitor's tags.
+    """Yield a line each for the monitor's URL, the team and the monitor's tags.
 
     Messages that an earlier release queued have no team and no tags.
     """
     monitor = subject.get("monitor", {})
     if monitor:
-        yield f"URL: {show_url(monitor)}"
+        yield f"URL: {display_url(monitor)}"
     if team := subject.get("team"):
         yield f"Team: {team}"
     if tags := monitor.get("tags"):
@@ -46,12 +46,12 @@ def list_facts(subject: Mapping[str, Json]) -> Iterator[str]:
 
 
 def write_text(lines: Iterable[str]) -> str:
-    """Write the text of a message, one line for each thing that it says."""
+    """Join the lines of a message's text."""
     return "\n".join(join_lines(line) for line in lines)
 
 
 def join_lines(text: str) -> str:
-    """Write a text without the ends of lines in it."""
+    """Return a text with its line breaks replaced by spaces."""
     return " ".join(text.splitlines())
 
 

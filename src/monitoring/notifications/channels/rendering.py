@@ -1,7 +1,7 @@
-"""What a notification says to people: the same words in every chat. Pure.
+"""Renders events as messages for people, with the same text in every chat.
 
-A text is lines, the most important first, because a channel leaves out the last ones if its provider takes
-no more. Names of monitors are strangers' text. Each channel escapes what its provider would interpret.
+The most important line of a text comes first, because a channel drops the last lines if its provider accepts
+no more. Names of monitors are untrusted text: each channel escapes what its provider would interpret.
 """
 
 from __future__ import annotations
@@ -12,48 +12,61 @@ from uuid import UUID
 
 import orjson
 
+from monitoring.backends.current import current_backends
 from monitoring.contract.document import Json
-from monitoring.notifications.channels.digest_wording import say_digest
-from monitoring.notifications.channels.message import Message, Mood
-from monitoring.notifications.channels.naming import call_monitor, join_lines, list_facts, write_text
+from monitoring.notifications.acknowledge_links import write_acknowledge_link
+from monitoring.notifications.channels.digests import render_digest
+from monitoring.notifications.channels.labels import join_lines, label_monitor, list_facts, write_text
+from monitoring.notifications.channels.message import Message, Tone
 from monitoring.notifications.durations import count_in_words, moment_in_words, time_between
 from monitoring.notifications.grouping import MOST_BEFORE_FLAPPING
+from monitoring.notifications.models import NotificationDelivery
 from monitoring.notifications.routing import INTERRUPTED
 from monitoring.outbound.hosts import host_of
 
 
-def word(payload: str, base_url: str) -> Message:
-    """Put an event in words. `base_url` is where the app is."""
-    return _word(orjson.loads(payload), base_url)
+def render_delivery(delivery: NotificationDelivery) -> Message:
+    """Render a delivery's event, with a link to acknowledge it. Every attempt renders the same message."""
+    base_url = current_backends().settings.base_url
+    message = render_message(delivery.payload, base_url)
+    return replace(message, acknowledge_link=write_acknowledge_link(delivery, base_url))
 
 
-def _word(event: Mapping[str, Json], base_url: str) -> Message:
+def render_message(payload: str, base_url: str) -> Message:
+    """Render an event. `base_url` is the address of the app."""
+    return _render(orjson.loads(payload), base_url)
+
+
+def _render(event: Mapping[str, Json], base_url: str) -> Message:
     subject = {**event["data"], "timestamp": event["timestamp"]}
-    message = _WORDS[event["type"]](event["type"], subject, base_url)
+    message = _RENDERERS[event["type"]](event["type"], subject, base_url)
     return replace(message, title=join_lines(message.title))
 
 
-def _say_opened(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_opened(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     incident, monitor = subject["incident"], subject["monitor"]
     return Message(
         event=event,
-        mood=Mood.BAD,
-        title=f"{call_monitor(monitor)} is down",
-        text=write_text([_say_down(subject) + _say_recent(subject), *list_facts(subject)]),
+        tone=Tone.BAD,
+        title=f"{label_monitor(monitor)} is down",
+        text=write_text([_render_downtime(subject) + _render_recent(subject), *list_facts(subject)]),
         link=_link_incident(base_url, incident),
         source=host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
     )
 
 
-def _say_acknowledged(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_acknowledged(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     incident, monitor = subject["incident"], subject["monitor"]
     return Message(
         event=event,
-        mood=Mood.NEUTRAL,
-        title=f"{call_monitor(monitor)}: somebody takes care",
+        tone=Tone.NEUTRAL,
+        title=f"{label_monitor(monitor)}: somebody takes care",
         text=write_text(
-            [f"{incident['acknowledged_by']} acknowledged it. {_say_down(subject)}", *list_facts(subject)]
+            [
+                f"{incident['acknowledged_by']} acknowledged it. {_render_downtime(subject)}",
+                *list_facts(subject),
+            ]
         ),
         link=_link_incident(base_url, incident),
         source=host_of(monitor["url"]),
@@ -61,20 +74,20 @@ def _say_acknowledged(event: str, subject: Mapping[str, Json], base_url: str) ->
     )
 
 
-def _say_reminder(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_reminder(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     incident, monitor = subject["incident"], subject["monitor"]
     return Message(
         event=event,
-        mood=Mood.BAD,
-        title=f"{call_monitor(monitor)} is still down",
-        text=write_text([f"{_say_down(subject)} Nobody has acknowledged it.", *list_facts(subject)]),
+        tone=Tone.BAD,
+        title=f"{label_monitor(monitor)} is still down",
+        text=write_text([f"{_render_downtime(subject)} Nobody has acknowledged it.", *list_facts(subject)]),
         link=_link_incident(base_url, incident),
         source=host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
     )
 
 
-def _say_resolved(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_resolved(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     incident, monitor = subject["incident"], subject["monitor"]
     lasted = time_between(incident["started_at"], incident["resolved_at"])
     since = moment_in_words(incident["started_at"])
@@ -82,8 +95,8 @@ def _say_resolved(event: str, subject: Mapping[str, Json], base_url: str) -> Mes
     how = "is up again" if recovered else f"was {incident['resolution']}"
     return Message(
         event=event,
-        mood=Mood.GOOD if recovered else Mood.NEUTRAL,
-        title=f"{call_monitor(monitor)} {how}",
+        tone=Tone.GOOD if recovered else Tone.NEUTRAL,
+        title=f"{label_monitor(monitor)} {how}",
         text=write_text(
             [f"It was down for {lasted}, since {since}: {incident['error_message']}.", *list_facts(subject)]
         ),
@@ -93,23 +106,23 @@ def _say_resolved(event: str, subject: Mapping[str, Json], base_url: str) -> Mes
     )
 
 
-def _say_warning(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_warning(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     monitor, certificate = subject["monitor"], subject.get("certificate")
     noticed_at = moment_in_words(subject["timestamp"])
     if certificate:
         days = certificate["expires_in_days"]
-        mood, what = Mood.BAD, f"has a certificate that expires within {count_in_words(days, 'day')}"
+        tone, what = Tone.BAD, f"has a certificate that expires within {count_in_words(days, 'day')}"
         text = f"It expires on {moment_in_words(certificate['expires_at'])}."
     elif event == "monitor.degraded":
-        mood, what = Mood.BAD, "is degraded"
+        tone, what = Tone.BAD, "is degraded"
         text = f"{subject['degradation']['message']}. Noticed at {noticed_at}."
     else:
-        mood, what = Mood.GOOD, "is no longer degraded"
+        tone, what = Tone.GOOD, "is no longer degraded"
         text = f"The last checks found nothing to warn of. Noticed at {noticed_at}."
     return Message(
         event=event,
-        mood=mood,
-        title=f"{call_monitor(monitor)} {what}",
+        tone=tone,
+        title=f"{label_monitor(monitor)} {what}",
         text=write_text([text, *list_facts(subject)]),
         link=_link_monitor(base_url, monitor),
         source=host_of(monitor["url"]),
@@ -117,11 +130,11 @@ def _say_warning(event: str, subject: Mapping[str, Json], base_url: str) -> Mess
     )
 
 
-def _say_disabled(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_disabled(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     channel = subject["channel"]
     return Message(
         event=event,
-        mood=Mood.BAD,
+        tone=Tone.BAD,
         title=f"The notification channel {channel['name']} is disabled",
         text=write_text(
             [
@@ -135,12 +148,12 @@ def _say_disabled(event: str, subject: Mapping[str, Json], base_url: str) -> Mes
     )
 
 
-def _say_interrupted(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
-    """Say it so that it is true later too: a service that is offline sends it when that is over."""
+def _render_interrupted(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+    """Render in the past tense, because a service that is offline sends the message once it is back."""
     noticed_at = moment_in_words(subject["timestamp"])
     return Message(
         event=event,
-        mood=Mood.BAD,
+        tone=Tone.BAD,
         title="Checks were interrupted",
         text=write_text(
             [
@@ -154,11 +167,11 @@ def _say_interrupted(event: str, subject: Mapping[str, Json], base_url: str) -> 
     )
 
 
-def _say_confirmation(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_confirmation(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     host = host_of(base_url)
     return Message(
         event=event,
-        mood=Mood.NEUTRAL,
+        tone=Tone.NEUTRAL,
         title="Confirm this address for notifications",
         text=f"{subject['team']} wants to send notifications of {host} to this address."
         " Nothing is sent before you confirm it. If you expect none, ignore this message.",
@@ -167,36 +180,36 @@ def _say_confirmation(event: str, subject: Mapping[str, Json], base_url: str) ->
     )
 
 
-def _say_digest(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_digest(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     del event
-    return say_digest(subject["events"], subject["timestamp"], base_url, _word)
+    return render_digest(subject["events"], subject["timestamp"], base_url, _render)
 
 
-def _say_down(subject: Mapping[str, Json]) -> str:
-    """Say why a monitor is down, and since when."""
+def _render_downtime(subject: Mapping[str, Json]) -> str:
+    """Render why a monitor is down, and since when."""
     incident = subject["incident"]
     lasts = time_between(incident["started_at"], subject["timestamp"])
     return f"{incident['error_message']}. Down since {moment_in_words(incident['started_at'])}, for {lasts}."
 
 
-def _say_recent(subject: Mapping[str, Json]) -> str:
-    """Say how often the monitor went down lately, if that is remarkable."""
+def _render_recent(subject: Mapping[str, Json]) -> str:
+    """Render how often the monitor went down within an hour; empty unless it is flapping."""
     count = subject.get("recent_incidents", 0)
     return f" It went down {count} times within an hour." if count >= MOST_BEFORE_FLAPPING else ""
 
 
-def _say_article(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_article(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     article, translation = subject["article"], subject.get("translation", {})
-    mood, what = {
-        "article.translated": (Mood.GOOD, "was translated"),
-        "article.failed": (Mood.BAD, "could not be translated"),
-        "article.unpublished": (Mood.NEUTRAL, "is no longer published"),
+    tone, what = {
+        "article.translated": (Tone.GOOD, "was translated"),
+        "article.failed": (Tone.BAD, "could not be translated"),
+        "article.unpublished": (Tone.NEUTRAL, "is no longer published"),
     }[event]
     locale = f"Locale {translation['locale']}. " if translation else ""
     reason = f"{translation['reason']}. " if translation.get("reason") else ""
     return Message(
         event=event,
-        mood=mood,
+        tone=tone,
         title=f"“{article['slug']}” {what}",
         text=write_text([f"{locale}{reason}Revision {article['revision']}.", *list_facts(subject)]),
         link=f"{base_url}/app/articles/{article['id']}",
@@ -205,11 +218,11 @@ def _say_article(event: str, subject: Mapping[str, Json], base_url: str) -> Mess
     )
 
 
-def _say_test(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_test(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     del subject
     return Message(
         event=event,
-        mood=Mood.NEUTRAL,
+        tone=Tone.NEUTRAL,
         title="A test notification",
         text="Notifications of your team arrive here.",
         link=f"{base_url}/app",
@@ -225,20 +238,20 @@ def _link_incident(base_url: str, incident: Mapping[str, Json]) -> str:
     return f"{base_url}/app/incidents/{incident['id']}"
 
 
-_WORDS: Mapping[str, Callable[[str, Mapping[str, Json], str], Message]] = {
-    "incident.opened": _say_opened,
-    "incident.resolved": _say_resolved,
-    "incident.acknowledged": _say_acknowledged,
-    "incident.reminder": _say_reminder,
-    "monitor.degraded": _say_warning,
-    "monitor.recovered": _say_warning,
-    "certificate.expiring": _say_warning,
-    "channel.disabled": _say_disabled,
-    INTERRUPTED: _say_interrupted,
-    "channel.confirmation": _say_confirmation,
-    "digest": _say_digest,
-    "article.translated": _say_article,
-    "article.failed": _say_article,
-    "article.unpublished": _say_article,
-    "test": _say_test,
+_RENDERERS: Mapping[str, Callable[[str, Mapping[str, Json], str], Message]] = {
+    "incident.opened": _render_opened,
+    "incident.resolved": _render_resolved,
+    "incident.acknowledged": _render_acknowledged,
+    "incident.reminder": _render_reminder,
+    "monitor.degraded": _render_warning,
+    "monitor.recovered": _render_warning,
+    "certificate.expiring": _render_warning,
+    "channel.disabled": _render_disabled,
+    INTERRUPTED: _render_interrupted,
+    "channel.confirmation": _render_confirmation,
+    "digest": _render_digest,
+    "article.translated": _render_article,
+    "article.failed": _render_article,
+    "article.unpublished": _render_article,
+    "test": _render_test,
 }

@@ -1,4 +1,4 @@
-"""Letters: emails of the service itself, which go to a person and not to a channel."""
+"""Emails of the service itself, which go to a user and not to a channel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import UUID
 from monitoring.backends.current import current_backends
 from monitoring.notifications.channels.mail import NO_SERVER
 from monitoring.notifications.channels.mail_message import Mail, write_mail
-from monitoring.notifications.channels.message import Message, Mood
+from monitoring.notifications.channels.message import Message, Tone
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.settings.mail_server import read_mail_server, read_sender
 
@@ -18,8 +18,8 @@ NO_ADDRESS = "This address cannot be sent email"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
-    """What a letter says: a text, one link with its label, and why the reader gets it."""
+class AccountEmail:
+    """The content of such an email: a text, one link with its label, and why the reader receives it."""
 
     id: UUID
     recipient: str
@@ -31,27 +31,27 @@ class Letter:
     why: str
 
 
-async def send_letter(letter: Letter) -> AttemptResult:
-    """Hand a letter over to the operator's mail server and judge it. Raises OSError as channels do."""
+async def send_account_email(email: AccountEmail) -> AttemptResult:
+    """Submit an email to the operator's mail server and judge the answer. Raises OSError as channels do."""
     settings = current_backends().settings
     if settings.smtp_url is None or settings.email_from is None:
         return AttemptResult(reception=Reception.TRY_AGAIN, error_message=NO_SERVER, is_receivers_fault=False)
     sender, host = read_sender(settings.email_from), urlsplit(settings.base_url).netloc
     mail = Mail(
-        id=letter.id,
+        id=email.id,
         sender=sender,
-        recipient=letter.recipient,
-        written_at=letter.written_at,
+        recipient=email.recipient,
+        written_at=email.written_at,
         message=Message(
-            event="letter",
-            mood=Mood.NEUTRAL,
-            title=letter.title,
-            text=letter.text,
-            link=letter.link,
+            event="account_email",
+            tone=Tone.NEUTRAL,
+            title=email.title,
+            text=email.text,
+            link=email.link,
             source=host,
         ),
-        links={letter.label: letter.link},
-        footer=f"Sent by {host}, {letter.why}.",
+        links={email.label: email.link},
+        footer=f"Sent by {host}, {email.why}.",
         unsubscribe_link=None,
     )
     try:
@@ -59,7 +59,9 @@ async def send_letter(letter: Letter) -> AttemptResult:
     except ValueError:  # beyond ASCII, or what people sign in with is no address at all
         return AttemptResult(reception=Reception.REFUSED, error_message=NO_ADDRESS)
 
-    from monitoring.notifications.channels.mail_handover import Envelope, hand_over  # noqa: PLC0415 - as in `mail`
+    from monitoring.notifications.channels.smtp import Envelope, submit_message  # noqa: PLC0415 - as in `mail`
 
-    envelope = Envelope(sender=sender.addr_spec, recipient=letter.recipient, content=content)
-    return await hand_over(envelope, read_mail_server(settings.smtp_url.get_secret_value()), settings.ca_file)
+    envelope = Envelope(sender=sender.addr_spec, recipient=email.recipient, content=content)
+    return await submit_message(
+        envelope, read_mail_server(settings.smtp_url.get_secret_value()), settings.ca_file
+    )

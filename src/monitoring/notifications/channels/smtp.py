@@ -1,6 +1,6 @@
-"""Hands a message over to the operator's mail server (RFC 5321, RFC 6409), and judges the answer.
+"""Submits a message to the operator's mail server (RFC 5321, RFC 6409), and judges the answer.
 
-What is wrong with that server is the operator's to mend: such an attempt is always worth another one.
+Only the operator can fix that server. So an attempt that fails because of it is always retried.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pathlib import Path
 
 import aiosmtplib
 
-from monitoring.notifications.channels.posting import on_one_line
+from monitoring.notifications.channels.json_posts import on_one_line
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.outbound.certificates import explain, make_verifying_context
 from monitoring.settings.mail_server import MailServer, Security
 
-# Far less than the lease of a delivery. A server that takes longer gets the message again, with the same id.
+# Far shorter than the lease of a delivery. A slower server gets the message again, with the same id.
 TIMEOUT_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 
@@ -37,12 +37,12 @@ MUST_SIGN_IN = 530  # RFC 3207 §4, RFC 4954 §6
 # Of RFC 3463 §3.2 and RFC 7505: no such mailbox, no such domain, a mailbox that moved, a domain without mail.
 _NOBODY = re.compile(r"5\.1\.(1|2|6|10)\b")
 
-# When this machine has run out of these, it says nothing about the mail server.
+# This machine has run out of resources: the mail server is not at fault.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 UNWILLING = "It does not want to talk at present"
-# By the first that fits.
-_WORDS: Mapping[type[Exception], str] = {
+# The first match counts.
+_RENDERERS: Mapping[type[Exception], str] = {
     aiosmtplib.SMTPAuthenticationError: "It does not accept the service's user and password",
     aiosmtplib.SMTPServerDisconnected: "It closed the connection",
     TimeoutError: "It did not answer in time",
@@ -56,15 +56,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
-    """Who sends what to whom (RFC 5321 §2.3.1)."""
+    """A message with its sender and recipient (RFC 5321 §2.3.1)."""
 
     sender: str
     recipient: str
     content: bytes
 
 
-async def hand_over(envelope: Envelope, server: MailServer, ca_file: Path | None) -> AttemptResult:
-    """Send a message once and judge the answer. Raises OSError if this machine cannot send at all."""
+async def submit_message(envelope: Envelope, server: MailServer, ca_file: Path | None) -> AttemptResult:
+    """Send a message once and judge the answer. Raises OSError if this machine cannot send anything."""
     client = aiosmtplib.SMTP(
         hostname=server.host,
         port=server.port,
@@ -122,7 +122,7 @@ def _judge_message(answer: aiosmtplib.SMTPDataError) -> AttemptResult:
 
 
 def _blame_server(failed: Exception, server: MailServer) -> AttemptResult:
-    """Say what is wrong with the server. What it answers is for the log: it may repeat credentials."""
+    """Return a failure of the server. Its answer goes to the log only, because it may repeat credentials."""
     root = failed if isinstance(failed, ssl.SSLError) else failed.__cause__
     if isinstance(root, OSError) and root.errno in _OURS:
         raise root
@@ -135,7 +135,7 @@ def _blame_server(failed: Exception, server: MailServer) -> AttemptResult:
 
 
 def _was_perhaps_taken(failed: Exception) -> bool:
-    """Say whether the server fell silent or hung up after it had accepted the connection."""
+    """Return whether the server timed out or hung up after it had accepted the connection."""
     fell_silent = isinstance(failed, (TimeoutError, aiosmtplib.SMTPServerDisconnected))
     return fell_silent and not isinstance(failed, aiosmtplib.SMTPConnectError)
 
@@ -145,11 +145,11 @@ def _explain(failed: Exception, root: BaseException | None) -> str:
         return explain(root)
     if isinstance(failed, aiosmtplib.SMTPSenderRefused):
         return _explain_mail(failed.code)
-    return next((words for kind, words in _WORDS.items() if isinstance(failed, kind)), LACKING)
+    return next((words for kind, words in _RENDERERS.items() if isinstance(failed, kind)), LACKING)
 
 
 def _explain_mail(code: int) -> str:
-    """Say what the answer to MAIL means, the first command that a server may refuse for any reason."""
+    """Judge the answer to MAIL, the first command that a server may refuse for any reason."""
     if code == MUST_SIGN_IN:
         return "It wants the service to use TLS, or to sign in"
     return "It does not accept the service's sender" if code >= FIRST_PERMANENT else UNWILLING
@@ -164,7 +164,7 @@ def _refuse(message: str, code: int) -> AttemptResult:
 
 
 def _known(code: int | None) -> int | None:
-    """Return a code that has three digits; aiosmtplib says -1 for an answer that is none."""
+    """Return a valid status code, or None; aiosmtplib reports -1 for an invalid answer."""
     return code if code in _CODES else None
 
 

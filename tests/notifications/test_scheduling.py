@@ -9,13 +9,13 @@ import pytest
 
 from backends.recorded_statements import recorded_statements
 from monitoring.notifications.announcing import announce
-from monitoring.notifications.channels.sending import open_sender
+from monitoring.notifications.channels.sender import open_sender
 from monitoring.notifications.claims import NO_ROOM_WAIT, claim_delivery
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL, MOST_AT_ONCE_A_TEAM, make_next_due
 from monitoring.notifications.service import create_channel
 from monitoring.notifications.tasks import nudge
-from monitoring.notifications.turns import MOST_AT_ONCE_A_CHANNEL, MOST_AT_ONCE_A_TEAM, call_next
 from notifications.addressee import Addressee, announce_to, make_due, opening, register
 
 if TYPE_CHECKING:
@@ -87,16 +87,16 @@ class TestNext:
         free = await register_beside(full)
         full_ids, (first, second) = await queue_for(full, 3), await queue_for(free, 2)
         await claim_all(full_ids)
-        assert await call_next(full.team_id) == [first]
-        assert await call_next(full.team_id) == [second]
-        assert await call_next(full.team_id) == []
+        assert await make_next_due(full.team_id) == [first]
+        assert await make_next_due(full.team_id) == [second]
+        assert await make_next_due(full.team_id) == []
         assert await claim_all([first, second]) == [first, second]
 
     async def test_need_not_wait_for_its_time_if_it_was_only_refused_for_want_of_room(self) -> None:
         first, second, third = await queue_for(webhook := await register(URL), 3)
         await claim_all([first, second, third])
         await NotificationDelivery.filter(id=first).update(due_at=None, claim=None, status="delivered")
-        assert await call_next(webhook.team_id) == [third]
+        assert await make_next_due(webhook.team_id) == [third]
         assert await claim_all([third]) == [third]
 
     async def test_is_no_retry_before_its_time(self) -> None:
@@ -104,21 +104,21 @@ class TestNext:
         (delivery_id,) = await queue_for(webhook, 1)
         later = datetime.now(UTC) + timedelta(minutes=5)
         await NotificationDelivery.filter(id=delivery_id).update(attempts=1, due_at=later)
-        assert await call_next(webhook.team_id) == []
+        assert await make_next_due(webhook.team_id) == []
         await make_due(delivery_id)
-        assert await call_next(webhook.team_id) == [delivery_id]
+        assert await make_next_due(webhook.team_id) == [delivery_id]
 
     async def test_is_nothing_of_another_team_and_nothing_that_is_over(self) -> None:
         webhook = await register(URL)
         (delivery_id,) = await queue_for(webhook, 1)
         await NotificationDelivery.filter(id=delivery_id).update(status="failed", due_at=None)
         await queue_for(await register(URL), 1)
-        assert await call_next(webhook.team_id) == []
+        assert await make_next_due(webhook.team_id) == []
 
     async def test_is_looked_for_without_a_write_where_there_is_none(self) -> None:
         webhook = await register(URL)
         with recorded_statements() as statements:
-            assert await call_next(webhook.team_id) == []
+            assert await make_next_due(webhook.team_id) == []
         assert [each.sql for each in statements if each.sql.startswith("UPDATE")] == []
 
     async def test_is_another_one_for_each_who_calls_at_once(self) -> None:
@@ -126,7 +126,7 @@ class TestNext:
         delivery_ids = await queue_for(webhook, 5)
         called = [
             each
-            for share in await asyncio.gather(*[call_next(webhook.team_id) for _ in range(5)])
+            for share in await asyncio.gather(*[make_next_due(webhook.team_id) for _ in range(5)])
             for each in share
         ]
         assert len(called) == len(set(called))

@@ -1,4 +1,4 @@
-"""Sends the links of people who forgot their password. A link's row is the job, as a delivery's is."""
+"""Emails links to users who forgot their password. The row of a link is the job, like a delivery's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitoring.backends.leases import Claim, begin_attempt, is_due, is_idle, sw
 from monitoring.backends.tasks import task
 from monitoring.members.models import PasswordLink
 from monitoring.members.password_links import LIFETIME, write_link
-from monitoring.notifications.channels import Letter, send_letter
+from monitoring.notifications.channels import AccountEmail, send_account_email
 from monitoring.notifications.rules import conclude
 
 LETTERS_AT_ONCE = 4
@@ -34,12 +34,12 @@ WHY = "because somebody asked for it on the page where people sign in"
 
 @task(queue_name="notifications", at_once=LETTERS_AT_ONCE)
 async def send_password_link(link_id: str) -> None:
-    """Send a link if it is due. A second message does nothing. The sweep tries again what failed."""
+    """Send a link if it is due. A second task message does nothing. The sweep retries failed attempts."""
     claim = await _claim(UUID(link_id))
     if claim is None:
         return
     try:
-        result = await send_letter(_write(claim.row))
+        result = await send_account_email(_write(claim.row))
     except (asyncio.CancelledError, OSError):
         await claim.give_back()
         raise
@@ -49,7 +49,7 @@ async def send_password_link(link_id: str) -> None:
 
 
 async def sweep_password_links() -> int:
-    """Send a message for every idle link that is due. Returns how many."""
+    """Queue a task for every idle link that is due. Returns how many."""
     return await sweep_idle(send_password_link, _find_idle_links, MAX_LETTERS_A_SWEEP)
 
 
@@ -67,8 +67,8 @@ async def _claim(link_id: UUID) -> Claim[PasswordLink] | None:
         return Claim(claim_id, link)
 
 
-def _write(link: PasswordLink) -> Letter:
-    return Letter(
+def _write(link: PasswordLink) -> AccountEmail:
+    return AccountEmail(
         id=link.id,
         recipient=link.user.email,
         written_at=link.created_at,

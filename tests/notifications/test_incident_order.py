@@ -17,16 +17,16 @@ from monitoring.backends.database import transaction
 from monitoring.backends.fields import first_uuid7_at
 from monitoring.backends.statements import spell
 from monitoring.notifications.announcing import announce
+from monitoring.notifications.attempts import attempt_delivery
 from monitoring.notifications.channels import CHANNELS
-from monitoring.notifications.channels.sending import current_sender, open_sender
+from monitoring.notifications.channels.sender import current_sender, open_sender
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.deliveries import redeliver
-from monitoring.notifications.delivering import attempt_delivery
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import Announcement
+from monitoring.notifications.scheduling import make_next_due
 from monitoring.notifications.service import update_channel
 from monitoring.notifications.tasks import deliver_notification
-from monitoring.notifications.turns import call_next
 from monitoring.outbound.exchanges import Exchange
 from monitoring.outbound.failures import Failure, FailureCode
 from notifications.addressee import Addressee, create, make_due
@@ -366,7 +366,7 @@ class TestMessage:
         assert await claim_delivery((await story.find("incident.opened")).id)
         waiting = (await story.find("incident.acknowledged")).id
         assert await claim_delivery(waiting) is None
-        assert await call_next(story.channel.team_id) == []
+        assert await make_next_due(story.channel.team_id) == []
 
     @pytest.mark.parametrize("event", ["incident.acknowledged", "incident.resolved"])
     async def test_follows_the_attempt_before_at_once(self, event: str, addressee: Addressee) -> None:

@@ -1,4 +1,4 @@
-"""What channels to other people's services share: they read secrets, send a request and judge the answer."""
+"""Channels to a provider such as Slack: read the secrets, send a request, judge the answer."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from monitoring.auth.names import MAX_NAME_CHARACTERS, name_after_host
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.contract.configurations import Configuration
 from monitoring.contract.document import Json
-from monitoring.notifications.channels.composing import compose
+from monitoring.notifications.channels.json_posts import is_success, judge_answer, on_one_line, send_json
 from monitoring.notifications.channels.message import Message
-from monitoring.notifications.channels.posting import is_success, judge_answer, on_one_line, send_json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
-from monitoring.notifications.channels.sending import Sender
+from monitoring.notifications.channels.rendering import render_delivery
+from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.secrets import read_secrets, store_secrets
 from monitoring.outbound.exchanges import Exchange, Headers
 
 if TYPE_CHECKING:
-    from monitoring.notifications.channels.posting import Post
+    from monitoring.notifications.channels.json_posts import Post
 
 UNREADABLE = "The service could not read the channel's secrets"
 
 MOST_SAID_CHARACTERS = 100
 MOST_READ_BYTES = 4 * MOST_SAID_CHARACTERS  # of UTF-8
 
-# A shorter part of a secret is no secret.
+# Shorter parts of a secret are not treated as secret.
 LEAST_SECRET_CHARACTERS = 6
 _SEPARATORS = re.compile(r"[^A-Za-z0-9_-]+")
 
-# What the same message will be answered again.
+# A retry of the same message would get the same answer.
 _MEANT_FOR_THE_MESSAGE = {
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -52,12 +52,12 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """A kind of channel to a service, a `Channel`.
+class ProviderChannel:
+    """A type of channel to a provider, a `Channel`.
 
-    `name` is the service's, for sentences. `write` turns a message into the request that the service
-    documents, given the channel's fields, secrets included. `hosts` are the provider's own; one that begins
-    with a dot stands for all names that end so.
+    `name` is the provider's, for sentences. `write` renders a message as the request that the provider
+    documents, given the channel's fields and secrets. `hosts` are the provider's own; one that begins with a
+    dot matches all names with that ending.
     """
 
     name: str
@@ -65,11 +65,11 @@ class Service:
     hosts: Collection[str] = ()
 
     def default_name(self, configuration: Configuration) -> str:
-        """Name a channel after the host of its address, or else after the service."""
+        """Name a channel after the host of its URL, or else after the provider."""
         return name_after_host(configuration) if "url" in configuration else self.name[:MAX_NAME_CHARACTERS]
 
     def make_secret(self, given: Mapping[str, Json]) -> str:
-        """Keep the secret fields."""
+        """Store the secret fields."""
         return store_secrets(given)
 
     async def send(
@@ -79,14 +79,14 @@ class Service:
         sender: Sender,
         attempted_at: datetime,
     ) -> AttemptResult:
-        """Word the event, write it as the service wants it, send it and judge the answer."""
+        """Render the event as the provider's request, send it and judge the answer."""
         del attempted_at
         try:
             secrets = read_secrets(receiver)
         except UndecryptableError as error:
-            log.error("Nothing is sent to the channel %s: %s", receiver.id, error)  # noqa: TRY400 - no surprise
+            log.error("Nothing is sent to the channel %s: %s", receiver.id, error)  # noqa: TRY400 - expected
             return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
-        post = self.write(compose(delivery), {"url": receiver.url, **receiver.settings, **secrets})
+        post = self.write(render_delivery(delivery), {"url": receiver.url, **receiver.settings, **secrets})
         exchange = await send_json(
             sender,
             post.url,
@@ -98,10 +98,10 @@ class Service:
         return judge(exchange, self.name, _texts_in(secrets))
 
     def _is_at(self, url: str) -> bool:
-        """Say whether the provider itself answers at an address, as its certificate proves.
+        """Return whether a URL is the provider's own, which its certificate proves.
 
-        Any other host is the team's choice. Its answer is not kept, because it may be an internal service,
-        and the delivery log would be a way to read it.
+        Any other host is chosen by the team. Its answer is not kept, because it may be an internal service,
+        which the delivery log would make readable.
         """
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -111,7 +111,7 @@ class Service:
 
 
 class _ReaderOfRefusals:
-    """Reads as much of an answer as is quoted, and nothing of a success: that was said by its status."""
+    """Reads as much of a refusal as is quoted, and nothing of a success, whose status is enough."""
 
     _read_bytes = 0
 
@@ -124,13 +124,13 @@ class _ReaderOfRefusals:
 
 
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
-    """Say what came of a request to a service, in plain words and in those of its answer, if that was kept.
+    """Judge the answer of a provider, and quote it if it was kept.
 
     An answer that repeats a part of these secrets is not quoted, because more people read the log.
 
-    2xx is the only success. 404 and 410 say that the address is nobody's any more. After 400, 413, 415 and
-    422 the same message would be refused again, unless the answer says where the chat is now. Everything else
-    is worth another attempt, also 401 and 403: somebody may put that right meanwhile.
+    2xx is the only success. 404 and 410 mean that the address no longer exists. After 400, 413, 415 and 422
+    the same message would be refused again, unless the answer says where the chat is now. Everything else is
+    retried, also 401 and 403, because the team may fix the credentials.
     """
     result = judge_answer(exchange)
     if result.reception is Reception.DELIVERED or exchange.status_code is None:
@@ -158,7 +158,7 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
 
 
 def _quote(body: bytes, secrets: Iterable[str]) -> str:
-    """Repeat the beginning of what a service answered, on one line and without control characters."""
+    """Quote the beginning of a provider's answer, on one line and without control characters."""
     text = body[:MOST_READ_BYTES].decode(errors="replace")
     if any(part in text for secret in secrets for part in _parts(secret)):
         return ""
@@ -167,7 +167,7 @@ def _quote(body: bytes, secrets: Iterable[str]) -> str:
 
 
 def _read_new_chat(body: bytes) -> str | None:
-    """Return where Telegram says that a group went: it has another id once it is a supergroup.
+    """Return the new id of a Telegram group that became a supergroup.
 
     https://core.telegram.org/bots/api#responseparameters
     """
@@ -187,7 +187,7 @@ def _texts_in(secrets: Json) -> list[str]:
 
 
 def _parts(secret: str) -> list[str]:
-    """Take a secret apart into what an answer could repeat of it; the host of an address is no secret."""
+    """Split a secret into the parts that an answer could repeat; the host of a URL is not secret."""
     parts = urlsplit(secret)
     hidden = f"{parts.path} {parts.query}" if parts.netloc else secret
     return [part for part in _SEPARATORS.split(hidden) if len(part) >= LEAST_SECRET_CHARACTERS]

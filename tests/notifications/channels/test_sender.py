@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from monitoring.notifications.channels.sending import current_sender, open_sender
+from monitoring.notifications.channels.sender import current_sender, open_sender
 from monitoring.outbound import client
 from monitoring.outbound.exchanges import OutboundRequest
 

@@ -1,4 +1,4 @@
-"""What channels share that post JSON: the request, and what the answer means."""
+"""Posts JSON for channels, and judges the answer."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from http import HTTPStatus
 
 from monitoring.contract.document import Json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
-from monitoring.notifications.channels.sending import Sender
+from monitoring.notifications.channels.sender import Sender
 from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
 from monitoring.outbound.failures import FailureCode
 from monitoring.outbound.retry_after import read_retry_after
 
 TIMEOUT_SECONDS = 15.0
 
-# What a gateway says that has sent the request on and got no good answer (RFC 9110 §15.6.3 and §15.6.5).
+# Sent by a gateway that forwarded the request and got no valid answer (RFC 9110 §15.6.3 and §15.6.5).
 _SAID_BY_GATEWAYS = {HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
 
-# After these no request was sent. After any other failure, its receiver may have it.
+# After these failures no request was sent. After any other, the receiver may have it.
 _NEVER_SENT = {
     FailureCode.DNS_FAILURE,
     FailureCode.CONNECTION_REFUSED,
@@ -30,7 +30,7 @@ _NEVER_SENT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """What a service is to be sent. The body is written as JSON."""
+    """A request to a provider. The body is serialised as JSON."""
 
     url: str
     body: Json
@@ -47,9 +47,9 @@ async def send_json(  # noqa: PLR0913 - the parts of a request
     method: str = "POST",
     body_reader: BodyReader | None = None,
 ) -> Exchange:
-    """Send JSON. Redirects are not followed. Raises OSError if this machine cannot send at all.
+    """Send JSON. Redirects are not followed. Raises OSError if this machine cannot send anything.
 
-    Without a body reader the answer ends with its head.
+    Without a body reader, reading stops after the answer's head.
     """
     has_a_type = any(name.lower() == "content-type" for name in headers)
     request = OutboundRequest(
@@ -63,12 +63,12 @@ async def send_json(  # noqa: PLR0913 - the parts of a request
 
 
 def is_success(status_code: int) -> bool:
-    """Say whether a status means that the message was taken."""
+    """Return whether a status means that the message was accepted."""
     return HTTPStatus(200) <= status_code < HTTPStatus(300)
 
 
 def judge_answer(exchange: Exchange) -> AttemptResult:
-    """Say what came of a post: 2xx is the only success, and everything else is worth another attempt."""
+    """Judge the answer to a post: 2xx is a success, and everything else is retried."""
     status_code = exchange.status_code
     if exchange.failure:
         return AttemptResult(
@@ -88,6 +88,6 @@ def judge_answer(exchange: Exchange) -> AttemptResult:
 
 
 def on_one_line(text: str) -> str:
-    """Write a stranger's text on one line, without control characters."""
+    """Return untrusted text on one line, without control characters."""
     line = "".join(each if each.isprintable() else " " for each in text)
     return " ".join(line.split())

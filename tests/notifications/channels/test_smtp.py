@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from monitoring.notifications.channels.mail_handover import Envelope, hand_over
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
+from monitoring.notifications.channels.smtp import Envelope, submit_message
 from monitoring.settings.mail_server import read_mail_server
 from notifications.mail_server import PASSWORD, USER, MailCatcher
 
@@ -25,7 +25,7 @@ TROUBLE = "The service's mail server took no message. "
 
 
 async def send_to(server: MailCatcher, url: str = "", ca_file: Path | None = None) -> AttemptResult:
-    return await hand_over(ENVELOPE, read_mail_server(url or server.url), ca_file or server.ca_file)
+    return await submit_message(ENVELOPE, read_mail_server(url or server.url), ca_file or server.ca_file)
 
 
 class TestSecurity:

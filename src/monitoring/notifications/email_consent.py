@@ -1,4 +1,4 @@
-"""What the reader of an email address decides by the links of messages: to confirm it, or to unsubscribe."""
+"""The reader of an email address confirms it, or unsubscribes, by the links in messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ UNSUBSCRIBED = "A reader of the address unsubscribed"
 
 
 async def confirm(linked: NotificationChannel) -> bool:
-    """Let notifications be sent to the address of a linked channel. Returns whether that is new.
+    """Allow notifications to the address of a linked channel. Returns whether this changed anything.
 
-    Nothing happens if a reader has answered since the linked channel was read.
+    Does nothing if a reader has confirmed or unsubscribed since the linked channel was read.
     """
     async with transaction():
         channel = await _lock(linked)
@@ -27,9 +27,9 @@ async def confirm(linked: NotificationChannel) -> bool:
 
 
 async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
-    """Turn a linked channel off, until a reader confirms its address again.
+    """Disable a linked channel until a reader confirms its address again.
 
-    Returns whether that is new, and deliveries to nudge.
+    Returns whether this changed anything, and deliveries to nudge.
     """
     async with transaction():
         channel = await _lock(linked)
@@ -42,6 +42,6 @@ async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
 
 
 async def _lock(linked: NotificationChannel) -> NotificationChannel | None:
-    """Lock a channel until the transaction ends, unless it has gone, or has another address."""
+    """Lock a channel until the transaction ends, unless it was deleted or has another address."""
     found = await NotificationChannel.select_for_update(no_key=True).get_or_none(id=linked.id)
     return found if found and found.settings["address"] == linked.settings["address"] else None

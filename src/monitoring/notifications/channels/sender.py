@@ -1,4 +1,4 @@
-"""What a worker sends notifications through."""
+"""The HTTP client of workers that send notifications."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from monitoring.settings import Settings
 
 
 class Sender(Protocol):
-    """Sends requests to strangers' servers, judges their addresses, and never raises because of them."""
+    """Sends requests to permitted addresses only, and reports failures of the other side as results."""
 
     async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
-        """Send a request and return what came of it. Raises OSError if this machine cannot send at all."""
+        """Send a request and return the result. Raises OSError if this machine cannot send anything."""
 
 
 _current: ContextVar[Sender | None] = ContextVar("current_sender", default=None)
@@ -24,7 +24,7 @@ _current: ContextVar[Sender | None] = ContextVar("current_sender", default=None)
 
 @asynccontextmanager
 async def open_sender(settings: Settings, sender: Sender | None = None) -> AsyncIterator[None]:
-    """Let tasks that start inside send through this sender, or through an HTTP client of their own."""
+    """Make this sender, or a new HTTP client, the current sender of tasks that start inside."""
     async with AsyncExitStack() as stack:
         token = _current.set(sender or _ClientOpenedLate(settings, stack))
         try:
@@ -41,7 +41,7 @@ def current_sender() -> Sender | None:
 class _ClientOpenedLate:
     """An HTTP client that is opened for its first request, and stays open until `stack` is closed.
 
-    What it loads and the authorities that it trusts take 70 ms and 4 MiB, and many a worker sends nothing.
+    Loading it and its certificate authorities takes 70 ms and 4 MiB, and many workers send nothing.
     """
 
     def __init__(self, settings: Settings, stack: AsyncExitStack) -> None:
@@ -52,7 +52,7 @@ class _ClientOpenedLate:
 
     async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
         """Send a request, as every sender does."""
-        from monitoring.outbound.client import open_configured_client  # noqa: PLC0415 - as said above
+        from monitoring.outbound.client import open_configured_client  # noqa: PLC0415 - see above
 
         async with self._opening:
             if self._client is None:

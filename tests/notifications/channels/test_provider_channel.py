@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from monitoring.notifications.channels import CHANNELS
-from monitoring.notifications.channels.services import UNREADABLE
+from monitoring.notifications.channels.provider_channel import UNREADABLE
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.service import update_channel
 from monitoring.outbound.client import open_configured_client
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from monitoring.backends.assembly import Backends
-    from monitoring.notifications.channels.sending import Sender
+    from monitoring.notifications.channels.sender import Sender
     from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
     from notifications.addressee import Addressee
     from outbound.scripted_servers import ScriptedServer
