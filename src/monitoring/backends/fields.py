@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -15,10 +14,11 @@ from tortoise.fields.base import Field
 from tortoise.models import Model
 from uuid_utils.compat import uuid7 as generate_uuid7
 
-from monitoring.backends.tortoise_bridge import columns_of, field_of
+from monitoring.backends.tortoise_bridge import field_of
 
 Moment = TypeVar("Moment", datetime, datetime | None)
 Json = TypeVar("Json")
+Reader = Callable[[Any], Any]
 
 
 def uuid7() -> UUID:
@@ -49,20 +49,19 @@ def read_moment(found: Any) -> Any:  # noqa: ANN401
     return datetime.fromisoformat(found) if isinstance(found, str) else found
 
 
-def read_columns(model: type[Model], names: Collection[str], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the columns of a model in a result of our own SQL to the model's Python values."""
-    readers = _readers_of(model)
-    return {
-        name: found[name] if found[name] is None or name not in readers else readers[name](found[name])
-        for name in names
-    }
-
-
-@cache
-def _readers_of(model: type[Model]) -> Mapping[str, Callable[[Any], Any]]:
-    """Return the converters of columns whose stored type differs from the Python type."""
-    types = {name: type(field_of(model, name)) for name in columns_of(model)}
+def readers_of(model: type[Model], names: Collection[str]) -> dict[str, Reader]:
+    """Return what reads those of these columns in which a database keeps something else than Python has."""
+    types = {name: type(field_of(model, name)) for name in names}
     return {name: _READERS[type_] for name, type_ in types.items() if type_ in _READERS}
+
+
+def read_row(found: Mapping[str, Any], readers: Mapping[str, Reader]) -> dict[str, Any]:
+    """Return a row that a statement of our own found, with values as rows of models have them."""
+    row = dict(found)
+    for name, read in readers.items():
+        if row[name] is not None:
+            row[name] = read(row[name])
+    return row
 
 
 class UtcDatetimeField(fields.DatetimeField[Moment]):
@@ -106,7 +105,7 @@ class JsonTextField(Field[Json]):
         return None if value is None else orjson.dumps(value).decode()
 
 
-_READERS: Mapping[type[Field[Any]], Callable[[Any], Any]] = {
+_READERS: Mapping[type[Field[Any]], Reader] = {
     fields.UUIDField: read_id,
     fields.BooleanField: bool,
     UtcDatetimeField: read_moment,

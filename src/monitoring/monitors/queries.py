@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum, auto
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 import orjson
 
 from monitoring.backends.current import current_backends
-from monitoring.backends.fields import read_columns, read_id
+from monitoring.backends.fields import Reader, read_id, read_row, readers_of
 from monitoring.backends.rowsets import pack_ids
 from monitoring.backends.statements import is_postgres, spell, spell_values
 from monitoring.contract.configurations import field_names
@@ -229,15 +230,18 @@ async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
     )
     connection = current_backends().database.context.db()
     _, rows = await connection.execute_query(spell(connection, sql), values)
-    return [
-        {
-            **read_columns(Monitor, _columns_of_monitors(), row),
-            **read_columns(CheckState, _OF_CHECK_STATE, row),
-            "is_muted": bool(row["is_muted"]),
-            **read_columns(Mute, _OF_MUTE, row),
-        }
-        for row in rows
-    ]
+    readers = _readers()
+    return [read_row(row, readers) for row in rows]
+
+
+@cache
+def _readers() -> Mapping[str, Reader]:
+    return {
+        **readers_of(Monitor, _columns_of_monitors()),
+        **readers_of(CheckState, _OF_CHECK_STATE),
+        "is_muted": bool,
+        **readers_of(Mute, _OF_MUTE),
+    }
 
 
 def _columns_of_monitors() -> Sequence[str]:
@@ -256,11 +260,11 @@ def _of_team(team_id: UUID) -> tuple[str, Any]:
     """Return a condition for a team's monitors that uses the index of (team, id) for every page.
 
     With `=`, PostgreSQL would conclude that ordering by id alone is enough, and might walk the primary key,
-    past everything that other teams have created since.
+    past everything that other teams have created since. It sees that this array has one element; of an array
+    that is itself a value it would guess ten, and plan each list anew.
     """
-    if is_postgres(current_backends().database.context.db()):
-        return "monitors.team_id = ANY({})", [str(team_id)]
-    return "monitors.team_id = {}", str(team_id)
+    is_team = "= ANY(ARRAY[{}::uuid])" if is_postgres(current_backends().database.context.db()) else "= {}"
+    return f"monitors.team_id {is_team}", str(team_id)
 
 
 def _contains(text: str) -> str:
