@@ -331,7 +331,7 @@ class TestExpiredLease:
 
 class TestArticleThatIsTooDear:
     async def test_is_published_in_english_and_failed_with_the_reason(self) -> None:
-        dear = "".join("`" * count + "a" for count in range(1_000))
+        dear = "".join("`" * count + "a" for count in range(1_200))
         article = await deliver("Dear", content_markdown=dear)
         await translate(article, engine := ObedientEngine())
         assert engine.asked == []
