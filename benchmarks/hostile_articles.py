@@ -10,7 +10,6 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from bench import QUICK
 from servers import SERVICE_PYTHON
 
 if TYPE_CHECKING:
@@ -48,6 +47,8 @@ UNITS = {
 
 def measure_hostile_articles(bench: Bench) -> list[str]:
     """Measure each, and half of it, in a process of its own, with an engine that answers at once."""
+    from bench import QUICK  # the interpreter that runs main has no pytest, which this imports
+
     size = MEGABYTE // 8 if bench.effort == QUICK else MEGABYTE
     told = []
     for name in UNITS:

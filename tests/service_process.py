@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import sys
 import time
 from contextlib import contextmanager
@@ -97,6 +98,11 @@ class ServiceProcess:
     @property
     def has_ended(self) -> bool:
         return any(process.poll() is not None for process in self._processes)
+
+    def limit_memory(self, most_bytes: int) -> None:
+        """Give no process more memory of its own from now on."""
+        for process in self._processes:
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, (most_bytes, most_bytes))
 
     def stop(self, *signals: Signals, timeout_seconds: float) -> list[int]:
         """Send signals right after one another and return the exit statuses, negative for a signal's."""

@@ -57,8 +57,11 @@ class Publisher(httpx.Client):
 
     def wait_until_translated(self, locations: list[str]) -> list[dict[str, Any]]:
         """Return the articles once every translation of each is there."""
+        return self.wait_until_all_are("translated", locations)
+
+    def wait_until_all_are(self, status: str, locations: list[str]) -> list[dict[str, Any]]:
         for location in locations:
-            wait_until(lambda: read_statuses(self.get(location).json()) == {"translated"})  # noqa: B023
+            wait_until(lambda: read_statuses(self.get(location).json()) == {status})  # noqa: B023
         return self.read_articles(locations)
 
 
@@ -163,6 +166,26 @@ class TestStopped:
         assert said == [f"Listening on {first.base_url}"]
         states = read_attempts(installation).values()
         assert {(status, attempts) for status, attempts in states} <= {("queued", 0), ("translated", 1)}
+
+
+class TestShortOfMemory:
+    """An article of 720 KB whose translation would take 1.6 GiB, where a process may have 1 GiB."""
+
+    def test_the_process_lives_keeps_the_article_in_english_and_translates_the_next(
+        self, installation: Installation
+    ) -> None:
+        text = "".join("`" * count + "a" for count in range(1_200))
+        dear = {"title": "Dear", "slug": "dear", "format": "markdown", "content": text}
+        with installation.serve() as process, Publisher(process) as publisher:
+            process.limit_memory(1024**3)
+            (article,) = publisher.wait_until_all_are("failed", publisher.deliver([{"article": dear}]))
+            publisher.wait_until_translated(publisher.deliver(SUBMISSIONS[:1]))
+            assert not process.has_ended
+        outcomes = [(each["reason"], each["attempts"]) for each in article["translations"]]
+        assert outcomes == [("The article has too much markup to be translated", 1)] * len(LOCALES)
+        files = read_files(installation)
+        assert {path for path in files if path.startswith("dear/")} == {"dear/en.json"}
+        assert json.loads(files["dear/en.json"])["delivery"]["article"]["content"] == text
 
 
 class TestStartedAgain:
