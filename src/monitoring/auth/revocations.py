@@ -13,7 +13,7 @@ from monitoring.backends.current import current_backends
 
 
 class AnotherClientsTokenError(Exception):
-    """The client that revokes a token is not the one that got it."""
+    """A client tried to revoke a token that was issued to another client."""
 
 
 async def revoke_token(client: ApiKey, token: str) -> None:
