@@ -14,7 +14,7 @@ from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 
 
 class Monitor(Model):
-    """A monitor. Columns are named like the document's fields; the last three are internal."""
+    """A watched web address. Columns are named like the document's fields, and the last three are ours."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField("monitoring.Team", related_name="monitors")
@@ -63,7 +63,7 @@ class Monitor(Model):
 
 
 class Watch(Model):
-    """What checks change: when a monitor is checked next, by which checker, and what was last seen.
+    """What checks move: when a monitor is checked next, by whom, and what was last seen.
 
     A narrow row beside the wide one, so that a check that changes nothing writes little.
     """
@@ -105,9 +105,9 @@ class Watch(Model):
 
 
 class PendingDeletion(Model):
-    """A monitor that will be deleted at `delete_at`, unless the deletion is undone before.
+    """A monitor that will be deleted at `delete_at`, unless somebody undoes its deletion before.
 
-    `deletion_id` is the same for all monitors that are deleted together.
+    `deletion_id` is the same for all that one act deletes.
     """
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
