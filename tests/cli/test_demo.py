@@ -15,7 +15,7 @@ from monitoring.cli.demo import (
     Demo,
     ensure_demo,
     prepare_environment,
-    warn_of_strangers,
+    warn_of_exposure,
     write_guide,
 )
 from monitoring.members.invitations import accept_invitation
@@ -69,7 +69,7 @@ class TestTheWarning:
     ) -> None:
         os.environ |= {"HOST": host, "ALLOWED_NETWORKS": networks}
         prepare_environment()
-        warn_of_strangers(read_settings())
+        warn_of_exposure(read_settings())
         assert any("ALLOWED_NETWORKS" in message for message in own_log.messages) == is_warned
 
 

@@ -15,7 +15,7 @@ MAX_CHARACTERS = 255
 
 
 class AuditEntry(Model):
-    """One action. It stores the names of actor and subject at that time, and outlives both."""
+    """One act. It names who and what it was about as they were called then, and outlives both."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     # Any, because this room may not import teams.

@@ -47,7 +47,7 @@ class ApiKey(Model):
 
 
 class RevokedToken(Model):
-    """A token that its client revoked before it expired, by its `jti`. Deleted some time after the expiry."""
+    """A token that its own client gave up before it ended, by its `jti`. Dropped some time after that end."""
 
     token_id = fields.CharField(max_length=64, primary_key=True)
     expires_at: UtcDatetimeField[datetime] = UtcDatetimeField(db_index=True)

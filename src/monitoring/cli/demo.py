@@ -83,7 +83,7 @@ def prepare_environment() -> None:
     os.environ.update({name: value for name, value in kept.items() if not os.environ.get(name)})
 
 
-def warn_of_strangers(settings: Settings) -> None:
+def warn_of_exposure(settings: Settings) -> None:
     """Warn if other machines can reach the service and, through its monitors, servers of this machine."""
     opens_loopback = any(ip_network(each).is_loopback for each in settings.allowed_networks)
     if _is_loopback(settings.host) or not opens_loopback:

@@ -32,7 +32,7 @@ def create_key(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Create a key and show its secret, this once."""
+    """Create a key and show its secret, which cannot be shown again."""
     if unknown := set(scope or ()) - set(SCOPES):
         fail(f"There is no scope {', '.join(sorted(unknown))}; choose from {', '.join(SCOPES)}")
     created = run_command(_create_key(team_name, name, scope or list(DEFAULT_SCOPES)))

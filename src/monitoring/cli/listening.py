@@ -13,7 +13,7 @@ from monitoring.settings import Settings
 
 @contextmanager
 def listening(settings: Settings) -> Iterator[socket.socket]:
-    """Open the socket that child processes share: while one is replaced, the others accept what arrives."""
+    """Open the listening socket that child processes share, so that no connection waits for a dead child."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     address = (settings.host, settings.port)
     try:

@@ -28,7 +28,7 @@ def affordable_clients() -> int:
 
 
 def affordable_backlog() -> int:
-    """Return how many connections may wait to be accepted: all of them are accepted at once."""
+    """Return the listen backlog. Waiting connections are accepted all at once, so it bounds new sockets."""
     return min(MOST_BACKLOG, _limit() // BACKLOG_PART)
 
 

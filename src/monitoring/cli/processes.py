@@ -52,7 +52,7 @@ def dev() -> None:
     demo.prepare_environment()
     settings = read_settings()
     configure_logging(settings)
-    demo.warn_of_strangers(settings)
+    demo.warn_of_exposure(settings)
     migrate_now(settings)
     run_command(encrypt_stored_credentials())  # those of an earlier release
     given = run_command(demo.ensure_demo(settings))

@@ -31,10 +31,10 @@ class Resolution(StrEnum):
 
 
 class Incident(Model):
-    """A time in which a monitor was down. A unique index allows one open incident per monitor.
+    """A time in which a monitor was down. A unique index allows one open incident a monitor.
 
-    `monitor_id` is no foreign key, because an incident outlives its monitor. Neither is `team_id`, because
-    inserts would wait for transactions that lock the team.
+    `monitor_id` is no foreign key: an incident outlives its monitor. Nor is `team_id`, which is for lists:
+    inserts would wait for whoever locks the team.
     """
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
@@ -57,7 +57,7 @@ class Incident(Model):
 
 
 class IncidentNote(Model):
-    """A note that a team member wrote about an incident."""
+    """What somebody wrote about an incident."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     incident: fields.ForeignKeyRelation[Incident] = fields.ForeignKeyField(

@@ -47,7 +47,7 @@ class User(Model):
 
 
 class Session(Model):
-    """A signed-in browser: the SHA-256 of its token, 256 random bits."""
+    """A browser that somebody signed in with: the SHA-256 of its token, 256 random bits."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     user: fields.ForeignKeyRelation[User] = fields.ForeignKeyField("monitoring.User", related_name="sessions")
@@ -64,7 +64,7 @@ class Session(Model):
 
 
 class KeptAnswer(Model):
-    """The page with the errors of a form, for a browser that goes back to it. Encrypted."""
+    """The page that tells what is wrong with a form, for a browser that comes back to it. Encrypted."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     session: fields.ForeignKeyRelation[Session] = fields.ForeignKeyField("monitoring.Session")
@@ -79,7 +79,7 @@ class KeptAnswer(Model):
 
 
 class PasswordLink(Model):
-    """An emailed link to set a new password. The row is also the job of sending it."""
+    """A link by email for one new password: the row is the job of sending it, until it is used or too old."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     user: fields.ForeignKeyRelation[User] = fields.ForeignKeyField(
@@ -100,7 +100,7 @@ class PasswordLink(Model):
 
 
 class Invitation(Model):
-    """A code for one use, to join a team or to set a user's new password."""
+    """A code for one use: it lets somebody join a team, or its user set a new password."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField(

@@ -14,7 +14,7 @@ from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 
 
 class Monitor(Model):
-    """A monitor. Columns are named like the document's fields; the last three are internal."""
+    """A watched web address. Columns are named like the document's fields, and the last three are ours."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField("monitoring.Team", related_name="monitors")
@@ -106,9 +106,9 @@ class CheckState(Model):
 
 
 class PendingDeletion(Model):
-    """A monitor that will be deleted at `delete_at`, unless the deletion is undone before.
+    """A monitor that will be deleted at `delete_at`, unless somebody undoes its deletion before.
 
-    `deletion_id` is the same for all monitors that are deleted together.
+    `deletion_id` is the same for all that one act deletes.
     """
 
     id = fields.UUIDField(primary_key=True, default=uuid7)

@@ -111,7 +111,7 @@ async def _redeliver(channel_id: UUID, delivery_id: UUID, caller: Caller) -> Rep
 
 
 async def _count(request: Request, caller: Caller) -> None:
-    """Count against the team's limit, because each request makes us call a stranger's server."""
+    """Count against the team's limit, because each request makes us call another server."""
     await count_request(request, current_backends().settings.rate_limit_notifications, str(caller.team_id))
 
 

@@ -21,7 +21,7 @@ CONFIRMATION = "channel.confirmation"
 
 
 class NotificationChannel(Model):
-    """Where a team is notified. `secret` holds what answers must not show."""
+    """Where a team is notified. Columns hold what answers show, and `secret` what they must not."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     team: fields.ForeignKeyRelation[Team] = fields.ForeignKeyField(
@@ -56,7 +56,7 @@ class NotificationChannel(Model):
 
 
 class Mute(Model):
-    """No channel is notified about a monitor until `muted_until`. If that is null, until it is unmuted."""
+    """Nobody is told what happens to a monitor until `muted_until`. Without one, until it is unmuted."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     # Any, because the room of monitors builds on this one.

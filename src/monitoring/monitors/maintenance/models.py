@@ -17,8 +17,8 @@ from monitoring.monitors.models import Monitor
 class MaintenanceWindow(Model):
     """When maintenance begins, how long it lasts, and for which monitors.
 
-    Occurrences that began until `ended_at` are over. `due_at` is when a worker processes the window next;
-    null means that no occurrence follows.
+    Occurrences that began until `ended_at` are over. `due_at` is when a worker looks at the window next; null
+    means that no occurrence follows.
     """
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
