@@ -80,7 +80,7 @@ class Article(Model):
 
 
 class Translation(Model):
-    """One locale of an article. The row is the job: whatever else is lost, the work is found here."""
+    """One locale of an article. The row is the job: whatever else gets lost, it says what is to be done."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     article: fields.ForeignKeyRelation[Article] = fields.ForeignKeyField(
@@ -124,7 +124,7 @@ class RefusedSegment(Model):
 
 
 class HistoryEntry(Model):
-    """An event in the history of an article that neither its rows nor the audit log keep."""
+    """What became of an article, where neither its rows nor the audit log keep it."""
 
     id = fields.UUIDField(primary_key=True, default=uuid7)
     # No foreign key: it would lock the article's row after a translation's, and whoever takes an article back
@@ -157,7 +157,7 @@ class TranslationMemory(Model):
 
 
 class EngineUsage(Model):
-    """Requests to an engine in a month, for a locale. A row without an engine has the month's sum."""
+    """What an engine was asked in a month, for a locale. A row without an engine has the month's sum."""
 
     id = fields.BigIntField(primary_key=True)
     month = fields.CharField(max_length=7)  # in UTC, such as 2026-11
