@@ -58,7 +58,7 @@ class Monitor(Model):
         indexes = (("team_id", "id"),)
 
     def remember(self, check_state: CheckState) -> None:
-        """Attach the check_state, as `select_related` does, to save a query."""
+        """Attach the check state, as `select_related` does, to save a query."""
         self._check_state = check_state
 
 

@@ -93,7 +93,7 @@ async def update_monitor(
 ) -> Monitor:
     """Apply a merge patch. One that changes nothing leaves the version and `updated_at` as they are."""
     async with transaction():
-        if "tags" in patch:  # before the check_state, as whoever brings windows into effect
+        if "tags" in patch:  # before the check state, as when windows are applied
             await Team.select_for_update(no_key=True).get(id=team_id)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         before = sent_configuration_of(monitor)
