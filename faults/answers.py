@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from monitoring.contract.bodies import JSON
 from monitoring.contract.catalogue import FIRST_ERROR_STATUS, Catalogue
-from monitoring.contract.document import load_document
+from monitoring.contract.document import JSON, load_document
 from monitoring.contract.validation import BrokenPromise, Validation
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ PASS_THROUGH = (
 )
 
 # Of these folders, they have SQL of their own.
-STAY = ("tests/app/test_live_pages.py", "tests/app/test_marks.py")
+STAY = ("tests/app/test_live_pages.py", "tests/app/test_fingerprints.py")
 
 
 def is_left_to_the_night(item: pytest.Item) -> bool:

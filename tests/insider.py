@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import chosen_backends
 from monitoring.articles.models import Article
-from monitoring.contract.bodies import JSON
+from monitoring.contract.document import JSON
 from monitoring.contract.validation import Validation
 from monitoring.monitors.models import Monitor
 from raw_http import exchange, request

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from insider import Insider, look_at_what_is_stored
-from monitoring.contract.bodies import FORM, JSON
+from monitoring.contract.bodies import FORM
+from monitoring.contract.document import JSON
 from raw_http import exchange
 
 if TYPE_CHECKING:

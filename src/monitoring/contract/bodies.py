@@ -11,7 +11,6 @@ from monitoring.contract.strict_json import UnfitJsonError, parse_json
 from monitoring.contract.urlencoding import parse_pairs
 from monitoring.contract.validation import Validation
 
-JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 MAX_FORM_FIELDS = 100
 ROOT_FIELD = "body"

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from monitoring.contract.bodies import JSON
-from monitoring.contract.document import Document, DocumentError, Node
+from monitoring.contract.document import JSON, Document, DocumentError, Node
 
 FIRST_ERROR_STATUS = 400
 

@@ -13,6 +13,7 @@ import orjson
 
 from monitoring.contract.openapi_30 import derive_openapi_30
 
+JSON = "application/json"
 Json: TypeAlias = Any  # what JSON can say: spelt out, it would need a cast at every step
 Node = Mapping[str, Json]
 

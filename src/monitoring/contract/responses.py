@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Collection
 
-from monitoring.contract.bodies import JSON
-from monitoring.contract.document import Document, Json, Node, Operation
+from monitoring.contract.document import JSON, Document, Json, Node, Operation
 from monitoring.contract.validation import BrokenPromise, Check, Validation
 
 # `web.telemetry` puts them on every response.

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from monitoring.contract.bodies import JSON
 from monitoring.contract.catalogue import FIRST_ERROR_STATUS
-from monitoring.contract.document import Document, Node, Operation
+from monitoring.contract.document import JSON, Document, Node, Operation
 from monitoring.reference.samples import Sample, write_samples
 from monitoring.reference.schemas import Field, Shape, describe_schema
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from textwrap import indent
 from urllib.parse import quote, urlencode
 
-from monitoring.contract.bodies import FORM, JSON
-from monitoring.contract.document import Document, Json, Node, Operation
+from monitoring.contract.bodies import FORM
+from monitoring.contract.document import JSON, Document, Json, Node, Operation
 
 
 @dataclass(frozen=True, slots=True)

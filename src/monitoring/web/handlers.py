@@ -7,8 +7,7 @@ from starlette.requests import Request
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
-from monitoring.contract.bodies import JSON
-from monitoring.contract.document import read_published
+from monitoring.contract.document import JSON, read_published
 from monitoring.reference.pages import (
     CONTENT_SECURITY_POLICY,
     render_entrance,

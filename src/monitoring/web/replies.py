@@ -8,8 +8,7 @@ from typing import Self
 import orjson
 from starlette.types import Scope, Send
 
-from monitoring.contract.bodies import JSON
-from monitoring.contract.document import Json
+from monitoring.contract.document import JSON, Json
 
 NO_CONTENT = 204
 NOT_MODIFIED = 304
