@@ -155,7 +155,7 @@ class EditForm(CreateForm[Typed], Generic[Typed, Row]):
 
     @abstractmethod
     async def find(self, visit: Visit) -> Row:
-        """Return what the address names. Raises Problem."""
+        """Return the row that the URL names. Raises Problem."""
 
     @abstractmethod
     def write(self, row: Row) -> Typed:

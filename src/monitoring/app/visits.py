@@ -91,9 +91,9 @@ class Visit:
             self.session = await find_session(self._token)
 
     def take_turn(self) -> AbstractAsyncContextManager[None]:
-        """Wait for a turn among the requests of the session. Looking it up is a part of what they cost.
+        """Wait for a turn among the session's requests, before the session is looked up.
 
-        Strangers, whose pages cost little, need no turn.
+        Visitors who are not signed in need no turn: their pages cost little.
         """
         return nullcontext() if self._is_token_new else self.site.turns.take(self._token)
 

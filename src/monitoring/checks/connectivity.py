@@ -41,10 +41,10 @@ def is_about_the_network(code: str) -> bool:
 
 
 class Connectivity:
-    """Asks all references at once, by HTTP. We are blind when none of them answers anything at all.
+    """Finds out whether this service is online, by asking all references at once.
 
-    Without references the witnesses take their place, if they are enough. Without these we are never blind.
-    `clock` returns seconds and never goes back.
+    It is offline if none answers. Without references the witnesses are asked, if there are enough; without
+    these it counts as online. `clock` is monotonic, in seconds.
     """
 
     def __init__(

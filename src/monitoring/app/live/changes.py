@@ -25,7 +25,7 @@ Fingerprints: TypeAlias = tuple[str, ...]
 
 
 class Changes:
-    """What pages wait for. `look` is to be repeated for as long as the process serves."""
+    """The changes that open pages wait for. Call `look` regularly while the process serves."""
 
     def __init__(self, is_stopping: Callable[[], bool]) -> None:
         self._is_stopping = is_stopping

@@ -1,4 +1,4 @@
-"""Settings, maintenance: the windows of a team, a new one, ending, changing and deleting one."""
+"""Settings, maintenance: list, create, end, change and delete windows."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class HugoExport:
     files: ClassVar[re.Pattern[str]] = re.compile(rf"index\.{LOCALE}\.md")
 
     def name_file(self, locale: str) -> str:
-        """Name the file. Hugo knows languages in lower case; another name would be a page in English."""
+        """Return the file's name. Hugo's language codes are in lower case; others give English pages."""
         return f"index.{locale.lower()}.md"
 
     def write_file(self, page: StoredPage) -> str:
