@@ -22,10 +22,10 @@ TOPIC, TOKEN, PATH = "alarms-of-the-shop", "tk_AgQdq7mVBoFD37zQVN29", "/services
 
 
 @pytest.fixture
-def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+def lines(own_log: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     """Keep what the room logs, from INFO on."""
-    caplog.set_level("INFO", "monitoring.notifications")
-    return caplog
+    own_log.set_level("INFO", "monitoring.notifications")
+    return own_log
 
 
 def texts_of(lines: pytest.LogCaptureFixture, level: str = "WARNING") -> list[str]:
