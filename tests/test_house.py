@@ -16,6 +16,7 @@ PRIVATE_NAMES_STAND_IN = {
     "backends/database_clients/asyncpg.py",  # of Tortoise
     "backends/database_clients/sqlite.py",  # of Tortoise
     "backends/tortoise_bridge.py",
+    "cli/supervising.py",  # of multiprocessing
     "outbound/certificates.py",  # of ssl, before Python 3.13
 }
 

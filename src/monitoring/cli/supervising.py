@@ -3,8 +3,9 @@
 uvicorn's own supervisor serves ASGI applications only, restarts without a pause, ignores a second signal,
 and leaves its children behind when it is killed.
 
-Two names of multiprocessing are not documented: `ensure_running` of `forkserver` and of `resource_tracker`
-start those processes before there are signals that could reach them.
+Names of multiprocessing that are not documented: `ensure_running` of `forkserver` and of `resource_tracker`
+start those processes before there are signals that could reach them, and `_config` has the folder of the
+socket.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import logging
 import multiprocessing
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -77,17 +77,14 @@ class Supervisor:
     def forking(self) -> Iterator[None]:
         """Run the process that children are forked from until the block ends.
 
-        Its socket is in a folder that is in ours. By itself it would stay behind when a signal ends us.
-        Raises OSError if the folder for temporary files takes no socket: because of its rights, or because a
-        socket's path has a hundred characters at most.
+        Its socket is in a folder of ours: that of `multiprocessing` would be left behind after a signal.
+        Raises OSError if the folder for temporary files cannot hold a socket, because of its permissions or
+        because its path is too long.
         """
         with TemporaryDirectory(prefix="monitoring-") as folder:
-            usual, tempfile.tempdir = tempfile.tempdir, folder  # where multiprocessing makes its own
-            try:
-                with _signals_held_back():
-                    forkserver.ensure_running()
-            finally:
-                tempfile.tempdir = usual
+            multiprocessing.current_process()._config["tempdir"] = folder  # type: ignore[attr-defined]  # noqa: SLF001
+            with _signals_held_back():
+                forkserver.ensure_running()
             yield
 
     async def run(
