@@ -22,8 +22,8 @@ import orjson
 from monitoring.notifications.acknowledge_links import ANSWERABLE
 from monitoring.notifications.channels import CHANNELS, microsoft_teams
 from monitoring.notifications.channels.mail_message import Mail, write_mail
-from monitoring.notifications.channels.provider_channel import ProviderChannel
 from monitoring.notifications.channels.rendering import render_message
+from monitoring.notifications.channels.services import ProviderChannel
 from monitoring.settings.mail_server import read_sender
 from notifications.every_message import BASE_URL, EVERY_MESSAGE
 

@@ -17,9 +17,9 @@ from monitoring.contract.document import published_document
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.channels.limits import BODY, LIMITS, Limit, Unit, cut, fit
 from monitoring.notifications.channels.mail_message import Mail, write_mail
-from monitoring.notifications.channels.message import Message, Tone
-from monitoring.notifications.channels.provider_channel import ProviderChannel
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.rendering import render_message
+from monitoring.notifications.channels.services import ProviderChannel
 from notifications.channels.test_provider_channel import ADDRESSES, GIVEN
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def test_an_emoji_counts_as_its_provider_counts_it() -> None:
 def test_a_title_of_nothing_else_is_cut_for_a_pager() -> None:
     message = Message(
         event="incident.opened",
-        tone=Tone.BAD,
+        mood=Mood.BAD,
         title="é" * 3000,
         text="Down.",
         link=BASE_URL,

@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 
 from monitoring.notifications.channels.mail_message import Mail, write_mail
-from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.message import Message, Mood
 
 if TYPE_CHECKING:
     from email.message import EmailMessage
@@ -28,7 +28,7 @@ HOSTILE = "Shop\r\nBcc: eve@example.net\r\n\r\n<script>alert(1)</script> & ü \u
 
 MESSAGE = Message(
     event="incident.opened",
-    tone=Tone.BAD,
+    mood=Mood.BAD,
     title="Storefront is down",
     text="Answered 503 instead of 2xx.\nDown since 2026-11-20 09:39:50 UTC.",
     link=LINK,

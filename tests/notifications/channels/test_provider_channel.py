@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from monitoring.notifications.channels import CHANNELS
-from monitoring.notifications.channels.provider_channel import UNREADABLE
+from monitoring.notifications.channels.services import UNREADABLE
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.service import update_channel
 from monitoring.outbound.client import open_configured_client

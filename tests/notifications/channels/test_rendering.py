@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from monitoring.contract.document import published_document
-from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.rendering import render_message
 from notifications.every_message import EVERY_MESSAGE
 
@@ -51,13 +51,13 @@ def translated(**fields: Any) -> dict[str, Any]:
     return {"article": ARTICLE, "translation": {"locale": "es", "reason": None, **fields}}
 
 
-# The event, its subject, and what it looks like: tone, title, text and link.
-CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
+# The event, its subject, and what it looks like: mood, title, text and link.
+CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
     (
         "incident.opened",
         {"incident": INCIDENT, "monitor": MONITOR},
         (
-            Tone.BAD,
+            Mood.BAD,
             "Storefront is down",
             f"Answered 503. {SINCE}{FACTS}",
             TO_THE_INCIDENT,
@@ -67,7 +67,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "incident.opened",
         {"incident": INCIDENT, "monitor": MONITOR, "recent_incidents": 4},
         (
-            Tone.BAD,
+            Mood.BAD,
             "Storefront is down",
             f"Answered 503. {SINCE} It went down 4 times within an hour.{FACTS}",
             TO_THE_INCIDENT,
@@ -77,7 +77,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "incident.acknowledged",
         {"incident": INCIDENT | {"acknowledged_by": "ana@example.com"}, "monitor": MONITOR},
         (
-            Tone.NEUTRAL,
+            Mood.NEUTRAL,
             "Storefront: somebody takes care",
             f"ana@example.com acknowledged it. Answered 503. {SINCE}{FACTS}",
             TO_THE_INCIDENT,
@@ -87,7 +87,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "incident.reminder",
         {"incident": INCIDENT, "monitor": MONITOR},
         (
-            Tone.BAD,
+            Mood.BAD,
             "Storefront is still down",
             f"Answered 503. {SINCE} Nobody has acknowledged it.{FACTS}",
             TO_THE_INCIDENT,
@@ -97,7 +97,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "incident.resolved",
         ended("recovered", "2026-11-20T11:40:00.000000Z"),
         (
-            Tone.GOOD,
+            Mood.GOOD,
             "Storefront is up again",
             f"It was down for 2 hours, since 2026-11-20 09:39:50 UTC: Answered 503.{FACTS}",
             TO_THE_INCIDENT,
@@ -107,7 +107,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "incident.resolved",
         ended("paused", "2026-11-20T09:40:51.000000Z"),
         (
-            Tone.NEUTRAL,
+            Mood.NEUTRAL,
             "Storefront was paused",
             f"It was down for 1 minute, since 2026-11-20 09:39:50 UTC: Answered 503.{FACTS}",
             TO_THE_INCIDENT,
@@ -117,7 +117,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "incident.resolved",
         ended("deleted", "2026-11-20T09:39:50.103000Z"),
         (
-            Tone.NEUTRAL,
+            Mood.NEUTRAL,
             "Storefront was deleted",
             f"It was down for less than a second, since 2026-11-20 09:39:50 UTC: Answered 503.{FACTS}",
             TO_THE_INCIDENT,
@@ -127,7 +127,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "article.translated",
         translated(),
         (
-            Tone.GOOD,
+            Mood.GOOD,
             "“choose-shoes” was translated",
             "Locale es. Revision 2.\nTeam: Acme",
             TO_THE_ARTICLE,
@@ -137,7 +137,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "article.failed",
         translated(reason="The engine is away"),
         (
-            Tone.BAD,
+            Mood.BAD,
             "“choose-shoes” could not be translated",
             "Locale es. The engine is away. Revision 2.\nTeam: Acme",
             TO_THE_ARTICLE,
@@ -147,7 +147,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "article.unpublished",
         {"article": ARTICLE},
         (
-            Tone.NEUTRAL,
+            Mood.NEUTRAL,
             "“choose-shoes” is no longer published",
             "Revision 2.\nTeam: Acme",
             TO_THE_ARTICLE,
@@ -157,7 +157,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "monitor.degraded",
         {"monitor": MONITOR, "degradation": {"message": "Answered in 1,412 ms, slower than 1,000 ms"}},
         (
-            Tone.BAD,
+            Mood.BAD,
             "Storefront is degraded",
             f"Answered in 1,412 ms, slower than 1,000 ms. Noticed at 2026-11-20 12:40:00 UTC.{FACTS}",
             TO_THE_MONITOR,
@@ -167,7 +167,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "monitor.recovered",
         {"monitor": MONITOR},
         (
-            Tone.GOOD,
+            Mood.GOOD,
             "Storefront is no longer degraded",
             f"The last checks found nothing to warn of. Noticed at 2026-11-20 12:40:00 UTC.{FACTS}",
             TO_THE_MONITOR,
@@ -180,7 +180,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
             "certificate": {"expires_at": "2026-11-21T09:00:00.000000Z", "expires_in_days": 1},
         },
         (
-            Tone.BAD,
+            Mood.BAD,
             "Storefront has a certificate that expires within 1 day",
             f"It expires on 2026-11-21 09:00:00 UTC.{FACTS}",
             TO_THE_MONITOR,
@@ -196,7 +196,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
             }
         },
         (
-            Tone.BAD,
+            Mood.BAD,
             "The notification channel Ops is disabled",
             "Slack no longer knows it. It tells nobody until you enable it again.\nTeam: Acme",
             f"{BASE_URL}/app/settings/notifications",
@@ -206,7 +206,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "checks.interrupted",
         {"team": "Acme"},
         (
-            Tone.BAD,
+            Mood.BAD,
             "Checks were interrupted",
             (
                 "At 2026-11-20 12:40:00 UTC nothing that this service asked answered."
@@ -220,7 +220,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "channel.confirmation",
         {"address": "ana@example.org", "team": "Acme"},
         (
-            Tone.NEUTRAL,
+            Mood.NEUTRAL,
             "Confirm this address for notifications",
             (
                 "Acme wants to send notifications of monitoring.example.com to this address."
@@ -233,7 +233,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "digest",
         {"events": [happened("opened", "Shop"), happened("opened", "Blog"), happened("resolved", "Shop")]},
         (
-            Tone.BAD,
+            Mood.BAD,
             "1 monitor down, 1 up again",
             f"Team: Acme\nBlog {AT_ITS_URL} is down. Answered 503. {SINCE}\nShop {AT_ITS_URL} is up again.",
             f"{BASE_URL}/app/incidents",
@@ -243,7 +243,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "digest",
         {"events": [happened("opened", f"Monitor {number}") for number in range(50)]},
         (
-            Tone.BAD,
+            Mood.BAD,
             "50 monitors down",
             "Team: Acme\n"
             + "\n".join(
@@ -256,7 +256,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "digest",
         {"events": [happened(kind, "Shop") for kind in ("opened", "resolved") * 3]},
         (
-            Tone.GOOD,
+            Mood.GOOD,
             "1 up again",
             f"Team: Acme\nShop {AT_ITS_URL} is up again. It went down 3 times.",
             f"{BASE_URL}/app/incidents",
@@ -266,7 +266,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Tone, str, str, str]]] = [
         "test",
         {},
         (
-            Tone.NEUTRAL,
+            Mood.NEUTRAL,
             "A test notification",
             "Notifications of your team arrive here.",
             f"{BASE_URL}/app",
@@ -283,11 +283,11 @@ def put_in_words(event: str, subject: dict[str, Any]) -> Message:
 
 @pytest.mark.parametrize(("event", "subject", "expected"), CASES)
 def test_an_event_is_worded(
-    event: str, subject: dict[str, Any], expected: tuple[Tone, str, str, str]
+    event: str, subject: dict[str, Any], expected: tuple[Mood, str, str, str]
 ) -> None:
     message = put_in_words(event, subject)
     assert message.event == event
-    assert (message.tone, message.title, message.text, message.link) == expected
+    assert (message.mood, message.title, message.text, message.link) == expected
 
 
 @pytest.mark.parametrize("event", [event for event, subject, _ in CASES if "monitor" in subject])

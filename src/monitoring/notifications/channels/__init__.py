@@ -21,7 +21,7 @@ from monitoring.notifications.channels import (
     webhook,
 )
 from monitoring.notifications.channels.account_emails import AccountEmail, send_account_email
-from monitoring.notifications.channels.provider_channel import ProviderChannel
+from monitoring.notifications.channels.services import ProviderChannel
 
 if TYPE_CHECKING:
     from monitoring.notifications.channels.protocol import Channel

@@ -10,7 +10,7 @@ from uuid import UUID
 from monitoring.backends.current import current_backends
 from monitoring.notifications.channels.mail import NO_SERVER
 from monitoring.notifications.channels.mail_message import Mail, write_mail
-from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.settings.mail_server import read_mail_server, read_sender
 
@@ -44,7 +44,7 @@ async def send_account_email(email: AccountEmail) -> AttemptResult:
         written_at=email.written_at,
         message=Message(
             event="account_email",
-            tone=Tone.NEUTRAL,
+            mood=Mood.NEUTRAL,
             title=email.title,
             text=email.text,
             link=email.link,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from monitoring.contract.document import Json
 from monitoring.notifications.channels.labels import display_url, write_text
-from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.durations import count_in_words, moment_in_words, time_between
 from monitoring.outbound.hosts import host_of
 
@@ -37,7 +37,7 @@ def render_digest(
     lines = [f"Team: {team}"] if team else []
     lines += [_sum_up(each, openings[each["data"]["monitor"]["id"]], timestamp) for each in (*down, *up)]
     lines += [f"{other.title}. {other.text.splitlines()[0]}" for other in others]
-    is_bad = bool(down) or any(other.tone is Tone.BAD for other in others)
+    is_bad = bool(down) or any(other.mood is Mood.BAD for other in others)
     counts = [
         count_in_words(len(down), "monitor") + " down" if down else "",
         f"{len(up)} up again" if up else "",
@@ -45,7 +45,7 @@ def render_digest(
     ]
     return Message(
         event="digest",
-        tone=Tone.BAD if is_bad else Tone.GOOD,
+        mood=Mood.BAD if is_bad else Mood.GOOD,
         title=", ".join(filter(None, counts)),
         text=write_text(lines),
         link=f"{base_url}/app/incidents",

@@ -28,7 +28,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "title": cut(message.title, _LIMITS["title"], _escape),
         "url": message.link,
         "description": text + acknowledge,
-        "color": message.tone.number,
+        "color": message.mood.number,
     }
     body = {"embeds": [embed], "allowed_mentions": {"parse": []}}
     return Post(url=channel["url"], body=body)

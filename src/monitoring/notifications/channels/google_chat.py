@@ -23,7 +23,7 @@ def write(message: Message, channel: Configuration) -> Post:
 
     https://developers.google.com/workspace/chat/format-messages#card-formatting
     """
-    title = f'<b><font color="{message.tone}">{escape(message.title)}</font></b>'
+    title = f'<b><font color="{message.mood}">{escape(message.title)}</font></b>'
     buttons = [{"text": text, "onClick": {"openLink": {"url": url}}} for text, url in message.links.items()]
     widgets = [
         {"textParagraph": {"text": title}},

@@ -101,7 +101,7 @@ def _write_text(mail: Mail) -> str:
 
 
 def _write_html(mail: Mail) -> str:
-    title = f'<h1 style="font-size:1.25em;color:{mail.message.tone}">{escape(mail.message.title)}</h1>'
+    title = f'<h1 style="font-size:1.25em;color:{mail.message.mood}">{escape(mail.message.title)}</h1>'
     text = "".join(f"<p>{escape(line)}</p>" for line in _fit(mail).splitlines())
     links = enumerate(mail.links.items())
     buttons = "".join(_write_button(label, link, is_first=place == 0) for place, (label, link) in links)

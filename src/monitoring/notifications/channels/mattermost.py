@@ -26,7 +26,7 @@ def write(message: Message, channel: Configuration) -> Post:
     text = fit(message.text, _LIMITS["text"].beside(acknowledge), _escape)
     attachment = {
         "fallback": fit(message.summary, _LIMITS["fallback"]),
-        "color": message.tone,
+        "color": message.mood,
         "title": _escape(message.title),
         "title_link": message.link,
         "text": text + acknowledge,

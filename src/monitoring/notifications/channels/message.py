@@ -1,4 +1,4 @@
-"""A notification for people: title, text, tone and links, the same for every channel. Pure."""
+"""A notification for people: title, text, mood and links, the same for every channel. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 from uuid import UUID
 
 
-class Tone(StrEnum):
+class Mood(StrEnum):
     """Whether a message is good or bad news, as the colour of its margin."""
 
     BAD = "#c62828"
@@ -32,7 +32,7 @@ class Message:
     """
 
     event: str
-    tone: Tone
+    mood: Mood
     title: str
     text: str
     link: str

@@ -10,11 +10,11 @@ from monitoring.contract.configurations import Configuration
 from monitoring.contract.document import Json
 from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, fit
-from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.message import Message, Mood
 
 HOSTS = (".logic.azure.com", ".api.powerplatform.com")
 
-_COLOURS = {Tone.BAD: "attention", Tone.GOOD: "good", Tone.NEUTRAL: "default"}
+_COLOURS = {Mood.BAD: "attention", Mood.GOOD: "good", Mood.NEUTRAL: "default"}
 
 
 def write(message: Message, channel: Configuration) -> Post:
@@ -25,7 +25,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "version": "1.4",  # the newest that every client of Teams shows
         "fallbackText": message.title,
         "body": [
-            _paragraph(message.title, weight="bolder", size="medium", color=_COLOURS[message.tone]),
+            _paragraph(message.title, weight="bolder", size="medium", color=_COLOURS[message.mood]),
             _paragraph(fit(message.text, LIMITS["microsoft_teams"]["text"])),
         ],
         "actions": [

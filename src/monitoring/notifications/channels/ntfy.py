@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, fit
-from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.message import Message, Mood
 
 HOSTS = ("ntfy.sh",)
 
 # https://docs.ntfy.sh/publish/#message-priority
-_PRIORITIES = {Tone.BAD: 5, Tone.GOOD: 3, Tone.NEUTRAL: 3}
-_TAGS = {Tone.BAD: "rotating_light", Tone.GOOD: "white_check_mark", Tone.NEUTRAL: "information_source"}
+_PRIORITIES = {Mood.BAD: 5, Mood.GOOD: 3, Mood.NEUTRAL: 3}
+_TAGS = {Mood.BAD: "rotating_light", Mood.GOOD: "white_check_mark", Mood.NEUTRAL: "information_source"}
 
 
 def write(message: Message, channel: Configuration) -> Post:
@@ -25,8 +25,8 @@ def write(message: Message, channel: Configuration) -> Post:
         "topic": channel["topic"],
         "title": message.title,
         "message": fit(message.text, LIMITS["ntfy"]["message"]),
-        "priority": _PRIORITIES[message.tone],
-        "tags": [_TAGS[message.tone]],
+        "priority": _PRIORITIES[message.mood],
+        "tags": [_TAGS[message.mood]],
         "click": message.link,
         "actions": [{"action": "view", "label": label, "url": url} for label, url in message.links.items()],
     }

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
-from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.message import Message, Mood
 
 HOSTS = ("api.opsgenie.com", "api.eu.opsgenie.com", "api.atlassian.com")
 _ADDRESSES = {
@@ -41,7 +41,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "priority": "P1"
         if message.event == "incident.opened"
         else "P3"
-        if message.tone is Tone.BAD
+        if message.mood is Mood.BAD
         else "P5",
     }
     return Post(url=address, body=body, headers=headers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, cut
-from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.message import Message, Mood
 
 HOSTS = ("events.pagerduty.com", "events.eu.pagerduty.com")
 _ADDRESSES = {
@@ -44,6 +44,6 @@ def _choose_action(message: Message) -> str:
 
 
 def _say_severity(message: Message) -> str:
-    if message.tone is not Tone.BAD:
+    if message.mood is not Mood.BAD:
         return "info"
     return "critical" if message.event.startswith("incident.") else "warning"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from monitoring.contract.configurations import Configuration
 from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
-from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.message import Message, Mood
 
 HOSTS = ("api.pushover.net",)
 
@@ -16,7 +16,7 @@ ADDRESS = "https://api.pushover.net/1/messages.json"
 _LIMITS = LIMITS["pushover"]
 
 # 1 bypasses the quiet hours of the user. https://pushover.net/api#priority
-_PRIORITIES = {Tone.BAD: 1, Tone.GOOD: 0, Tone.NEUTRAL: 0}
+_PRIORITIES = {Mood.BAD: 1, Mood.GOOD: 0, Mood.NEUTRAL: 0}
 
 
 def write(message: Message, channel: Configuration) -> Post:
@@ -27,7 +27,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "user": channel["user_key"],
         "title": cut(message.title, _LIMITS["title"]),
         "message": fit(message.text, _LIMITS["message"].beside(end)) + end,
-        "priority": _PRIORITIES[message.tone],
+        "priority": _PRIORITIES[message.mood],
         "url": message.link,
         "url_title": "Open",
     }

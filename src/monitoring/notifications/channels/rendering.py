@@ -17,7 +17,7 @@ from monitoring.contract.document import Json
 from monitoring.notifications.acknowledge_links import write_acknowledge_link
 from monitoring.notifications.channels.digests import render_digest
 from monitoring.notifications.channels.labels import join_lines, label_monitor, list_facts, write_text
-from monitoring.notifications.channels.message import Message, Tone
+from monitoring.notifications.channels.message import Message, Mood
 from monitoring.notifications.durations import count_in_words, moment_in_words, time_between
 from monitoring.notifications.grouping import MOST_BEFORE_FLAPPING
 from monitoring.notifications.models import NotificationDelivery
@@ -47,7 +47,7 @@ def _render_opened(event: str, subject: Mapping[str, Json], base_url: str) -> Me
     incident, monitor = subject["incident"], subject["monitor"]
     return Message(
         event=event,
-        tone=Tone.BAD,
+        mood=Mood.BAD,
         title=f"{label_monitor(monitor)} is down",
         text=write_text([_render_downtime(subject) + _render_recent(subject), *list_facts(subject)]),
         link=_link_incident(base_url, incident),
@@ -60,7 +60,7 @@ def _render_acknowledged(event: str, subject: Mapping[str, Json], base_url: str)
     incident, monitor = subject["incident"], subject["monitor"]
     return Message(
         event=event,
-        tone=Tone.NEUTRAL,
+        mood=Mood.NEUTRAL,
         title=f"{label_monitor(monitor)}: somebody takes care",
         text=write_text(
             [
@@ -78,7 +78,7 @@ def _render_reminder(event: str, subject: Mapping[str, Json], base_url: str) -> 
     incident, monitor = subject["incident"], subject["monitor"]
     return Message(
         event=event,
-        tone=Tone.BAD,
+        mood=Mood.BAD,
         title=f"{label_monitor(monitor)} is still down",
         text=write_text([f"{_render_downtime(subject)} Nobody has acknowledged it.", *list_facts(subject)]),
         link=_link_incident(base_url, incident),
@@ -95,7 +95,7 @@ def _render_resolved(event: str, subject: Mapping[str, Json], base_url: str) -> 
     how = "is up again" if recovered else f"was {incident['resolution']}"
     return Message(
         event=event,
-        tone=Tone.GOOD if recovered else Tone.NEUTRAL,
+        mood=Mood.GOOD if recovered else Mood.NEUTRAL,
         title=f"{label_monitor(monitor)} {how}",
         text=write_text(
             [f"It was down for {lasted}, since {since}: {incident['error_message']}.", *list_facts(subject)]
@@ -111,17 +111,17 @@ def _render_warning(event: str, subject: Mapping[str, Json], base_url: str) -> M
     noticed_at = moment_in_words(subject["timestamp"])
     if certificate:
         days = certificate["expires_in_days"]
-        tone, what = Tone.BAD, f"has a certificate that expires within {count_in_words(days, 'day')}"
+        mood, what = Mood.BAD, f"has a certificate that expires within {count_in_words(days, 'day')}"
         text = f"It expires on {moment_in_words(certificate['expires_at'])}."
     elif event == "monitor.degraded":
-        tone, what = Tone.BAD, "is degraded"
+        mood, what = Mood.BAD, "is degraded"
         text = f"{subject['degradation']['message']}. Noticed at {noticed_at}."
     else:
-        tone, what = Tone.GOOD, "is no longer degraded"
+        mood, what = Mood.GOOD, "is no longer degraded"
         text = f"The last checks found nothing to warn of. Noticed at {noticed_at}."
     return Message(
         event=event,
-        tone=tone,
+        mood=mood,
         title=f"{label_monitor(monitor)} {what}",
         text=write_text([text, *list_facts(subject)]),
         link=_link_monitor(base_url, monitor),
@@ -134,7 +134,7 @@ def _render_disabled(event: str, subject: Mapping[str, Json], base_url: str) -> 
     channel = subject["channel"]
     return Message(
         event=event,
-        tone=Tone.BAD,
+        mood=Mood.BAD,
         title=f"The notification channel {channel['name']} is disabled",
         text=write_text(
             [
@@ -153,7 +153,7 @@ def _render_interrupted(event: str, subject: Mapping[str, Json], base_url: str) 
     noticed_at = moment_in_words(subject["timestamp"])
     return Message(
         event=event,
-        tone=Tone.BAD,
+        mood=Mood.BAD,
         title="Checks were interrupted",
         text=write_text(
             [
@@ -171,7 +171,7 @@ def _render_confirmation(event: str, subject: Mapping[str, Json], base_url: str)
     host = host_of(base_url)
     return Message(
         event=event,
-        tone=Tone.NEUTRAL,
+        mood=Mood.NEUTRAL,
         title="Confirm this address for notifications",
         text=f"{subject['team']} wants to send notifications of {host} to this address."
         " Nothing is sent before you confirm it. If you expect none, ignore this message.",
@@ -200,16 +200,16 @@ def _render_recent(subject: Mapping[str, Json]) -> str:
 
 def _render_article(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
     article, translation = subject["article"], subject.get("translation", {})
-    tone, what = {
-        "article.translated": (Tone.GOOD, "was translated"),
-        "article.failed": (Tone.BAD, "could not be translated"),
-        "article.unpublished": (Tone.NEUTRAL, "is no longer published"),
+    mood, what = {
+        "article.translated": (Mood.GOOD, "was translated"),
+        "article.failed": (Mood.BAD, "could not be translated"),
+        "article.unpublished": (Mood.NEUTRAL, "is no longer published"),
     }[event]
     locale = f"Locale {translation['locale']}. " if translation else ""
     reason = f"{translation['reason']}. " if translation.get("reason") else ""
     return Message(
         event=event,
-        tone=tone,
+        mood=mood,
         title=f"“{article['slug']}” {what}",
         text=write_text([f"{locale}{reason}Revision {article['revision']}.", *list_facts(subject)]),
         link=f"{base_url}/app/articles/{article['id']}",
@@ -222,7 +222,7 @@ def _render_test(event: str, subject: Mapping[str, Json], base_url: str) -> Mess
     del subject
     return Message(
         event=event,
-        tone=Tone.NEUTRAL,
+        mood=Mood.NEUTRAL,
         title="A test notification",
         text="Notifications of your team arrive here.",
         link=f"{base_url}/app",

@@ -24,7 +24,7 @@ def write(message: Message, channel: Configuration) -> Post:
     """Write a message for Slack."""
     attachment = {
         "fallback": fit(message.summary, _LIMITS["fallback"], _escape),
-        "color": message.tone,
+        "color": message.mood,
         "title": _escape(message.title),
         "title_link": message.link,
         "text": fit(message.text, _LIMITS["text"], _escape),
