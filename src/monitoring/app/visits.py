@@ -185,7 +185,7 @@ class Visit:
 
     @property
     def query(self) -> QueryParams:
-        """What stands behind the question device. U+0000 is read as U+FFFD, as in forms and in JSON."""
+        """What stands behind the question mark. U+0000 is read as U+FFFD, as in forms and in JSON."""
         return self._query
 
     def read_id(self, name: str) -> UUID:
@@ -318,7 +318,7 @@ class Visit:
         return self._with_cookie(response) if self._is_session_changed else response
 
     def begin_session(self, token: str, email: str) -> None:
-        """Give the browser a session's token, and device it as one that this email was signed in with.
+        """Give the browser a session's token, and a device cookie for the email that was signed in with.
 
         The token replaces the old one, which others may know.
         """
@@ -342,7 +342,7 @@ class Visit:
         if self._is_token_new:
             cookies.set_token(response, self._token, self.settings)
         if email := self._known_email:
-            # A device that it has already stays, and so does what was counted under it.
+            # A device cookie that it has already stays, and so does what was counted under it.
             device = cookies.read_device(self.request, self.settings, email) or cookies.make_token()
             cookies.set_device(response, device, self.settings, email)
             cookies.set_email(response, email, self.settings)

@@ -102,9 +102,7 @@ async def _copy(rows: Sequence[tuple[object, ...]]) -> bool:
 
 
 def _read_result(row: Mapping[str, Any]) -> CheckResult:
-    if isinstance(row["monitor_id"], UUID):
-        return CheckResult(**row)
-    read = {"monitor_id": UUID(row["monitor_id"]), "checked_at": datetime.fromisoformat(row["checked_at"])}
+    read = {"monitor_id": read_id(row["monitor_id"]), "checked_at": read_moment(row["checked_at"])}
     return CheckResult(**{**row, **read})
 
 

@@ -26,7 +26,7 @@ from monitoring.contract.problems import Problem
 from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import Mute
 
-# A monitor's columns, those of its watch that clients see, and its mute, all by name.
+# A monitor's columns, those of its check state that clients see, and its mute, all by name.
 MonitorRow: TypeAlias = "Mapping[str, Any]"
 
 _OF_CHECK_STATE = ("last_checked_at", "next_check_at", "last_response_time_ms", "last_error")

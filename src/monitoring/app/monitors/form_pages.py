@@ -27,8 +27,6 @@ from monitoring.monitors.models import Monitor
 
 _VERSION = re.compile(r"[0-9]{1,9}")
 
-_VERSION = re.compile(r"[0-9]{1,9}")
-
 
 class MonitorForms(EditForm[Texts, Monitor]):
     """The form of a monitor. *Test now* shows what a check of it finds, and saves nothing."""
@@ -111,8 +109,10 @@ class MonitorForms(EditForm[Texts, Monitor]):
 
         Sent again, that form replaces what is saved, because its sender has seen it.
         """
-        row = await self.find(visit)
-        version = _read_version(await visit.read_form()) if visit.is_form else str(row.version)
+        version = str(row.version)
+        if visit.is_form:
+            row = await self.find(visit)
+            version = _read_version(await visit.read_form())
         others: Texts = {}
         if faults.status == HTTPStatus.PRECONDITION_FAILED:
             others = {name: text for name, text in self.write(row).items() if text != typed[name]}

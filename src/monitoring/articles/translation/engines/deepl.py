@@ -17,7 +17,8 @@ from typing import Any
 import httpx2
 
 from monitoring.articles.translation.engines.batches import BatchRefused, ask_in_batches
-from monitoring.articles.translation.engines.http_errors import judge_status, no_answer
+from monitoring.articles.translation.engines.http_errors import judge_status
+from monitoring.articles.translation.engines.json_exchange import exchange_json
 from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.protocol import (
     CHECK_TIMEOUT_SECONDS,
@@ -210,14 +211,7 @@ class DeepL:
 
     def _exchange(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 (it is JSON)
         """Send a request once. Raises `BatchRefused`, or an engine's error unless the answer is a success."""
-        try:
-            with self._throttle.turn():
-                response = self._client.request(method, path, **request)
-            answer = response.json()
-        except httpx2.HTTPError as error:
-            raise no_answer("DeepL", error) from None
-        except ValueError:
-            answer = None
+        response, answer = exchange_json("DeepL", self._client, self._throttle, method, path, **request)
         if response.is_success:
             return answer
         if response.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:

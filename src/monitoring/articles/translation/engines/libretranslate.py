@@ -9,7 +9,8 @@ from typing import Any
 import httpx2
 
 from monitoring.articles.translation.engines.batches import BatchRefused, ask_in_batches
-from monitoring.articles.translation.engines.http_errors import judge_status, no_answer
+from monitoring.articles.translation.engines.http_errors import judge_status
+from monitoring.articles.translation.engines.json_exchange import exchange_json
 from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.protocol import (
     CHECK_TIMEOUT_SECONDS,
@@ -99,14 +100,9 @@ class LibreTranslate:
             raise _unreadable_answer() from error
 
     def _exchange(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 (it is JSON)
-        try:
-            with self._throttle.turn():
-                response = self._client.request(method, path, **request)
-            answer = response.json()
-        except httpx2.HTTPError as error:
-            raise no_answer("LibreTranslate", error) from None
-        except ValueError:
-            answer = None
+        response, answer = exchange_json(
+            "LibreTranslate", self._client, self._throttle, method, path, **request
+        )
         if response.status_code == HTTPStatus.OK:
             return answer
         message = answer.get("error") if isinstance(answer, Mapping) else None
