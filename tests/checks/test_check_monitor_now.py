@@ -28,7 +28,7 @@ def _check_now(player: httpx.Client, monitor: dict[str, Any], **headers: str) ->
 
 
 def _watch(service: RunningService, monitor: dict[str, Any], **changes: Any) -> CheckState:
-    """Let the checker have changed a check_state, and return what it is."""
+    """Let the checker have changed a check state, and return what it is."""
 
     async def change() -> CheckState:
         check_state = await CheckState.get(monitor_id=UUID(monitor["id"]))
