@@ -11,6 +11,7 @@ import pytest
 
 from app.visitor import Stranger, Visitor, read_forms, read_text
 from cast import form_team
+from moments import a_second_ago
 from monitoring.app.sentences import DECLINED, REFUSALS
 from monitoring.app.sign_in.attempts import MAX_LINKS_OF_ONE_PERSON
 from monitoring.audit.actors import COMMAND_LINE
@@ -184,7 +185,7 @@ def is_expired(stranger: Stranger, link: str) -> bool:
 
 
 async def _grow_old(person: Visitor) -> None:
-    await PasswordLink.filter(user_id=person.user.id).update(expires_at=datetime.now(UTC))
+    await PasswordLink.filter(user_id=person.user.id).update(expires_at=a_second_ago())
 
 
 async def _read_links() -> list[object]:

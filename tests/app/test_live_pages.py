@@ -13,6 +13,7 @@ import pytest
 
 from app.visitor import Visitor
 from incidents.breakdowns import break_down
+from moments import a_second_ago
 from monitoring.app.live import changes
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE, GLANCE
 from monitoring.auth.service import create_team
@@ -46,7 +47,7 @@ def following(visitor: Visitor, path: str) -> Iterator[Iterator[str]]:
 
 
 async def expire(user: User) -> None:
-    await Session.filter(user_id=user.id).update(expires_at=datetime.now(UTC))
+    await Session.filter(user_id=user.id).update(expires_at=a_second_ago())
 
 
 async def sign_out(user: User) -> None:

@@ -22,6 +22,7 @@ from articles.desk import (
     translation_of,
 )
 from intercepted_messages import intercept_messages
+from moments import a_second_ago
 from monitoring.articles import claims
 from monitoring.articles.claims import claim_translation, needs_to_be_alone
 from monitoring.articles.corrections import list_segments
@@ -201,7 +202,7 @@ class TestTranslation:
 
     async def test_of_a_locale_that_is_no_longer_wanted_is_not_begun(self) -> None:
         article = await deliver()
-        await Translation.create(article=article, locale="tlh", revision=1, due_at=datetime.now(UTC))
+        await Translation.create(article=article, locale="tlh", revision=1, due_at=a_second_ago())
         await translate(article)
         assert (await states(article))["tlh"] == "queued"
 

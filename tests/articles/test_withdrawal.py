@@ -19,6 +19,7 @@ from articles.desk import (
     states,
     translate,
 )
+from moments import a_second_ago
 from monitoring.articles import service
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Article, MemoryUse, PublicationStatus, Translation, TranslationMemory
@@ -203,7 +204,7 @@ class TestWithdrawal:
     async def test_takes_away_what_an_older_release_has_queued_again(self, event: str) -> None:
         article = await publish()
         await tell(event)
-        await Translation.create(article_id=article.id, locale="es", revision=1, due_at=datetime.now(UTC))
+        await Translation.create(article_id=article.id, locale="es", revision=1, due_at=a_second_ago())
         await put("shoes/es.json")
         await withdraw_again()
         await sweep_removals()

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from moments import a_second_ago
 from monitoring.auth.service import find_team, list_keys
 from monitoring.auth.signing_keys import read_signing_keys
 from monitoring.cli.demo import (
@@ -145,7 +145,7 @@ class TestInvitation:
         _, first = start(tmp_path)
 
         async def expire() -> None:
-            await Invitation.all().update(expires_at=datetime.now(UTC))
+            await Invitation.all().update(expires_at=a_second_ago())
 
         _, second = start(tmp_path, expire)
         assert second.invitation_code != first.invitation_code

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 
 from members.people import ANOTHER_PASSWORD, PASSWORD, acting, count_sessions, join, read_acts, refused
+from moments import a_second_ago
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.models import AuditEntry
 from monitoring.auth.service import create_team
@@ -43,7 +44,7 @@ async def try_to_accept(code: str) -> str:
 
 
 async def expire() -> None:
-    await Invitation.all().update(expires_at=datetime.now(UTC))
+    await Invitation.all().update(expires_at=a_second_ago())
 
 
 class TestInvitation:

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from members.people import ANOTHER_PASSWORD, PASSWORD, acting, count_sessions, join, read_acts, refused
+from moments import a_second_ago
 from monitoring.audit.models import AuditEntry
 from monitoring.auth.service import create_team
 from monitoring.members.models import Session, User
@@ -75,7 +76,7 @@ class TestBegin:
     async def test_forgets_the_users_own_that_have_expired(self, alice: User, bob: User) -> None:
         for user in (alice, bob):
             await begin_session(user, "Firefox")
-        await Session.all().update(expires_at=datetime.now(UTC))
+        await Session.all().update(expires_at=a_second_ago())
         await begin_session(alice, "Firefox")
         assert (await count_sessions(alice), await count_sessions(bob)) == (1, 1)
         assert await list_sessions(bob.id) == []
@@ -107,7 +108,7 @@ class TestFind:
     async def test_finds_nothing_once_it_has_expired(self, alice: User) -> None:
         token = await begin_session(alice, "Firefox")
         assert await find_session(token)
-        await Session.all().update(expires_at=datetime.now(UTC))
+        await Session.all().update(expires_at=a_second_ago())
         assert await find_session(token) is None
 
     async def test_does_not_make_it_last_longer(self, alice: User) -> None:

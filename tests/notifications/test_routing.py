@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import orjson
 import pytest
 
+from moments import a_second_ago
 from monitoring.auth.models import Team
 from monitoring.auth.service import create_team
 from monitoring.backends.current import current_backends
@@ -234,7 +235,7 @@ class TestStorm:
         [until] = {each.due_at for each in await held}
         assert until
         assert timedelta(seconds=50) < until - datetime.now(UTC) <= timedelta(seconds=60)
-        await held.update(due_at=datetime.now(UTC))
+        await held.update(due_at=a_second_ago())
         await work_off(chat)
         assert await texts_of(addressee) == ["Shop is down"] * 3 + ["7 monitors down"]
 
@@ -256,7 +257,7 @@ class TestStorm:
                 await claim.give_back()
         storm = await find(chat, "digest")
         await announce_some(team_id, 2)
-        await NotificationDelivery.filter(hold="storm", digest_id=None).update(due_at=datetime.now(UTC))
+        await NotificationDelivery.filter(hold="storm", digest_id=None).update(due_at=a_second_ago())
         for delivery in await NotificationDelivery.filter(channel_id=chat.id).order_by("-id"):
             await deliver(delivery)
         assert (await NotificationDelivery.get(id=storm.id)).payload == storm.payload
@@ -276,7 +277,7 @@ class TestFlapping:
             await announce([event_of(team_id, event, recent_incidents=5)])
         await work_off(chat)
         assert await texts_of(addressee) == ["Shop is down"]
-        await NotificationDelivery.filter(hold="flapping").update(due_at=datetime.now(UTC))
+        await NotificationDelivery.filter(hold="flapping").update(due_at=a_second_ago())
         await work_off(chat)
         assert await texts_of(addressee) == ["Shop is down", "1 up again"]
 
@@ -304,7 +305,7 @@ class TestQuietHours:
         rows = await NotificationDelivery.filter(channel_id=chat.id).order_by("id")
         assert {each.hold for each in rows} == {"quiet"}
         assert all(each.due_at and each.due_at > datetime.now(UTC) for each in rows)
-        await NotificationDelivery.filter(channel_id=chat.id).update(due_at=datetime.now(UTC))
+        await NotificationDelivery.filter(channel_id=chat.id).update(due_at=a_second_ago())
         await work_off(chat)
         (message,) = [orjson.loads(each.body)["attachments"][0] for each in addressee.received]
         assert message["title"] == "1 up again, 1 other message"
@@ -316,7 +317,7 @@ class TestQuietHours:
         team_id, [hook] = await team_with({"type": "webhook", "routing": {"quiet_hours": ALWAYS}})
         for _ in range(2):
             await announce([event_of(team_id, "incident.opened")])
-        await NotificationDelivery.filter(channel_id=hook.id).update(due_at=datetime.now(UTC))
+        await NotificationDelivery.filter(channel_id=hook.id).update(due_at=a_second_ago())
         first = await NotificationDelivery.filter(channel_id=hook.id).order_by("id").first()
         assert first
         claim = await claim_delivery(first.id)
@@ -437,7 +438,7 @@ class TestFailingChannel:
             await update_channel(team_id, channel.id, {"type": "slack", "enabled": enabled})
         addressee.answers.append(400)
         await announce_some(team_id, 1)
-        await NotificationDelivery.filter(status="pending").update(due_at=datetime.now(UTC))
+        await NotificationDelivery.filter(status="pending").update(due_at=a_second_ago())
         await work_off(channel)
         assert len(addressee.received) == 1
         assert (await NotificationChannel.get(id=channel.id)).enabled

@@ -10,6 +10,7 @@ import pytest
 import time_machine
 
 from intercepted_messages import intercept_messages
+from moments import a_second_ago
 from monitoring.backends.clock import TOLERANCE, Clock
 from monitoring.backends.current import current_backends
 from monitoring.notifications.announcing import announce
@@ -122,7 +123,7 @@ class TestAClockThatWasAhead:
             now = current_backends().clock.now()
             [delivery_id] = await announce([replace(opening(webhook.team_id), happened_at=now)])
         await deliver(await NotificationDelivery.get(id=delivery_id))
-        await NotificationDelivery.filter(id=delivery_id).update(due_at=datetime.now(UTC))
+        await NotificationDelivery.filter(id=delivery_id).update(due_at=a_second_ago())
         delivery = await deliver(await NotificationDelivery.get(id=delivery_id))
         assert delivery.attempts == 2
         assert await sweep_all() == 0

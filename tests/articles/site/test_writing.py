@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from articles.desk import ObedientEngine, deliver, translate, translation_of
+from moments import a_second_ago
 from monitoring import worker
 from monitoring.articles.models import PublicationStatus, SiteFiles
 from monitoring.articles.restoring import restore_files
@@ -198,7 +199,7 @@ class TestWriteIfChanged:
         lease_ends_at = datetime.now(UTC) + timedelta(seconds=60)
         await SiteFiles.create(id=1, claim=uuid4(), due_at=lease_ends_at)
         assert not await writer.write_if_changed()
-        await SiteFiles.all().update(due_at=datetime.now(UTC) - timedelta(seconds=1))
+        await SiteFiles.all().update(due_at=a_second_ago())
         assert await writer.write_if_changed()
 
     async def test_stores_nothing_more_when_its_claim_is_lost(
