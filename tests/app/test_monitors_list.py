@@ -413,7 +413,7 @@ class TestWhoIsTold:
         assert "Nobody is told" not in read_text(owner.open("/monitors").text)
         create(alice)
         page = read_text(owner.open("/monitors").text)
-        assert "Nobody is told when a monitor goes down. Choose who is." in page
+        assert "Nobody is told when a monitor goes down. Choose whom to alert." in page
         assert "tells nobody" not in page
 
     def test_leads_a_viewer_nowhere_but_to_members(
@@ -426,8 +426,8 @@ class TestWhoIsTold:
             for path in ("/monitors", f"/monitors/{monitor['id']}", f"/incidents/{incident['id']}"):
                 page = viewer.open(path).text
                 (warning,) = re.findall(r'<p class="warning">(Nobody is told .*)</p>', page)
-                assert warning.endswith(" Ask a member of your team to choose who is.")
-                assert "Choose who is" in read_text(owner.open(path).text)
+                assert warning.endswith(" Ask a member of your team to choose whom to alert.")
+                assert "Choose whom to alert" in read_text(owner.open(path).text)
 
     def test_stands_beside_monitors_that_tell_nobody(self, owner: Visitor, alice: Player) -> None:
         create(alice, name="Shop", tags=["shop"])

@@ -127,6 +127,7 @@ async def show_monitor(visit: Visit) -> Response:
         phases=PHASES,
         checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
         incidents=incident_page.rows,
+        open_incident=next((each for each in incident_page.rows if not each.resolved_at), None),
         responders=await name_responders(visit.team.id, incident_page.rows),
         answered=next((each for each in incident_page.rows if each.answer), None),
         told=await find_alerted_channels(visit.team.id, monitor.id),

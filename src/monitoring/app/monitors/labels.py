@@ -41,7 +41,7 @@ HINTS: Mapping[str, str] = {
     "expected_status_codes": "Such as 204, 2xx, 200-299.",
     "required_keyword": "Must be in the answer. Case matters.",
     "forbidden_keyword": "Must not be in the answer. Case matters.",
-    "slow_threshold_ms": "Slower is degraded. If empty, nothing is.",
+    "slow_threshold_ms": "A slower response makes the monitor degraded. If empty, none does.",
     "tls_expiry_warning_days": "Before it expires. {minimum} turns this off.",
     "failure_threshold": "{minimum} to {maximum}.",
     "recovery_threshold": "{minimum} to {maximum}.",
