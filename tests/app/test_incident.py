@@ -152,11 +152,11 @@ class TestPage:
     @pytest.mark.parametrize(
         ("changes", "title"),
         [
-            ({"status": "pending"}, "Ops is being told by Slack"),
-            ({"status": "failed", "error_message": "Answered 500"}, "Ops could not be told by Slack"),
-            ({"status": "skipped", "error_message": "It was over"}, "Ops was not told by Slack"),
-            ({"status": "delivered"}, "Ops was told by Slack"),
-            ({"status": "delivered", "event": "digest"}, "Ops was told by Slack"),
+            ({"status": "pending"}, "Ops is being notified by Slack"),
+            ({"status": "failed", "error_message": "Answered 500"}, "Ops could not be notified by Slack"),
+            ({"status": "skipped", "error_message": "It was over"}, "Ops was not notified by Slack"),
+            ({"status": "delivered"}, "Ops was notified by Slack"),
+            ({"status": "delivered", "event": "digest"}, "Ops was notified by Slack"),
         ],
     )
     def test_tells_by_what_each_message_went_and_what_became_of_it(
@@ -260,9 +260,9 @@ class TestTimeline:
     @pytest.mark.parametrize(
         ("given", "title"),
         [
-            ({"type": "email", "name": "ops@example.com"}, "was told by email"),
-            ({"type": "webhook", "name": "Pager"}, "was told by a webhook"),
-            ({"type": "pagerduty", "name": "PagerDuty"}, "was told"),
+            ({"type": "email", "name": "ops@example.com"}, "was notified by email"),
+            ({"type": "webhook", "name": "Pager"}, "was notified by a webhook"),
+            ({"type": "pagerduty", "name": "PagerDuty"}, "was notified"),
         ],
     )
     def test_says_by_what_somebody_was_told(self, given: dict[str, str], title: str) -> None:

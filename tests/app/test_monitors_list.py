@@ -440,6 +440,23 @@ class TestWhoIsTold:
         assert "Nobody is told" not in page
 
 
+class TestReasons:
+    @pytest.mark.parametrize(
+        ("error", "words"), [("slow", "Slow"), ("tls_expiring", "Certificate expires soon")]
+    )
+    def test_of_a_degraded_monitor_stand_below_its_state(
+        self, service: RunningService, owner: Visitor, alice: Player, error: str, words: str
+    ) -> None:
+        monitor = create(alice, name="Shop")
+
+        async def degrade() -> None:
+            await Monitor.filter(id=monitor["id"]).update(status="degraded")
+            await CheckState.filter(monitor_id=monitor["id"]).update(last_error=error)
+
+        service.run(degrade())
+        assert f"degraded {words}" in read_text(owner.open("/monitors").text)
+
+
 class TestOpenIncidents:
     def test_stand_above_the_list_until_they_end(
         self, service: RunningService, owner: Visitor, alice: Player, outsider: Visitor

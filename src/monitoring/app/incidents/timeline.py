@@ -75,10 +75,10 @@ def describe_notification(delivery: NotificationDelivery, resolution: str | None
     channel_type = name_channel_type(delivery.channel.type)
     by = "" if name == channel_type else f" by {channel_type}"  # some channels are called after their service
     if delivery.status == DeliveryStatus.DELIVERED:
-        return Entry(delivery.delivered_at or delivery.created_at, f"was told{by}", f"{what}.", name)
+        return Entry(delivery.delivered_at or delivery.created_at, f"was notified{by}", f"{what}.", name)
     if delivery.status == DeliveryStatus.SKIPPED:
-        return Entry(delivery.created_at, f"was not told{by}", f"{reason}.", name)
+        return Entry(delivery.created_at, f"was not notified{by}", f"{reason}.", name)
     if delivery.status == DeliveryStatus.FAILED:
-        return Entry(delivery.created_at, f"could not be told{by}", f"{reason}.", name, Tone.BAD)
+        return Entry(delivery.created_at, f"could not be notified{by}", f"{reason}.", name, Tone.BAD)
     tried = f"The last attempt failed: {continue_sentence(reason)}." if reason else f"{what}. Not sent yet."
-    return Entry(delivery.created_at, f"is being told{by}", tried, name)
+    return Entry(delivery.created_at, f"is being notified{by}", tried, name)

@@ -90,7 +90,7 @@ INTERVALS: Mapping[int, str] = {
 STATUSES: Mapping[str, str] = {
     "pending": "It has not been checked yet.",
     "up": "It answers as it should.",
-    "degraded": "It answers, but slowly, or its certificate expires soon.",
+    "degraded": "It answers, with a warning.",
     "validating": "A check failed. The next ones decide.",
     "down": "It does not answer as it should.",
     "paused": "It is not checked.",

@@ -15,7 +15,7 @@ from monitoring.app import cookies
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
 from monitoring.app.monitors.charts import MAX_BARS, MIN_COUNTED, draw_bars
-from monitoring.app.monitors.labels import STATUSES, UNANSWERED
+from monitoring.app.monitors.labels import ERRORS, STATUSES, UNANSWERED
 from monitoring.app.monitors.list_filter import place_problem, read_filter
 from monitoring.app.monitors.list_view import DENSITIES, ORDERS, ListView, read_view
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
@@ -230,6 +230,7 @@ async def _render_list(  # noqa: PLR0913, PLR0917 - what the page shows
         tags=around.tags,
         common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,
+        error_words=ERRORS,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
         uptimes=await measure_ratios(old_enough, visit.now - UPTIME_RANGE, visit.now),
         untold={id_ for id_, monitor in by_id.items() if not is_alerted(around.routes, id_, monitor["tags"])},
