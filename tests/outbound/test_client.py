@@ -349,7 +349,7 @@ class TestRedirect:
         server.scripts["/"] = forever(head, bytes(65536))
         assert (await ask(client, f"{server.url}/", follow_redirects=True)).status_code == 200
 
-    async def test_to_another_origin_gets_neither_headers_nor_body(
+    async def test_to_another_origin_gets_no_body_and_no_header_that_may_be_a_secret(
         self, client: HttpClient, server: ScriptedServer
     ) -> None:
         async with scripted_server("127.0.0.3") as other:
@@ -366,7 +366,7 @@ class TestRedirect:
         for request in (other.requests[0], last):
             assert request.startswith(b"POST ")
             assert b"secret" not in request
-            assert b"User-Agent: monitoring-service/" in request
+            assert b"User-Agent: mine\r\n" in request
             assert request.endswith(b"\r\n\r\n")
 
     async def test_with_another_method_forgets_the_body(
@@ -444,7 +444,7 @@ class TestRefusedAddress:
 
 
 class TestEnvironment:
-    async def test_of_proxies_netrc_and_cookies_changes_nothing(
+    async def test_of_proxies_and_netrc_changes_nothing(
         self,
         monkeypatch: pytest.MonkeyPatch,
         tmp_path: Path,
@@ -457,7 +457,7 @@ class TestEnvironment:
         (tmp_path / ".netrc").chmod(0o600)
         monkeypatch.setenv("HOME", str(tmp_path))
         monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
-        server.scripts["/"] = answer("302 Found", "Set-Cookie: a=b; Path=/", "Location: /next")
+        server.scripts["/"] = redirect("/next")
         async with open_http_client(allowed_networks=("127.0.0.0/8",)) as client:
             exchange = await ask(client, f"{server.url}/", follow_redirects=True)
         assert exchange.status_code == 200
@@ -465,7 +465,48 @@ class TestEnvironment:
         assert len(server.requests) == 2
         for request in server.requests:
             assert b"Authorization" not in request
-            assert b"Cookie" not in request
+
+
+class TestCookie:
+    async def test_comes_back_to_its_site_within_one_check(
+        self, client: HttpClient, server: ScriptedServer
+    ) -> None:
+        async with scripted_server("127.0.0.3") as other:
+            server.scripts = {
+                "/": answer(
+                    "302 Found", "Set-Cookie: a=1; Path=/", "set-cookie: b=2", f"Location: {other.url}/x"
+                ),
+                "/back": answer("302 Found", "Set-Cookie: a=; Max-Age=0; Path=/", "Location: /end"),
+            }
+            other.scripts["/x"] = answer("302 Found", "Set-Cookie: c=3", f"Location: {server.url}/back")
+            headers = {"Cookie": "mine=secret"}
+            for _ in range(2):
+                exchange = await ask(client, f"{server.url}/", headers=headers, follow_redirects=True)
+                assert exchange.status_code == 200
+        cookies = [
+            [line for line in request.decode().splitlines() if line.startswith("Cookie:")]
+            for request in (*server.requests, *other.requests)
+        ]
+        once = [["Cookie: mine=secret"], ["Cookie: a=1; b=2"], ["Cookie: b=2"]]
+        assert cookies == [*once, *once, [], []]
+
+    async def test_joins_those_that_the_caller_sends(
+        self, client: HttpClient, server: ScriptedServer
+    ) -> None:
+        server.scripts["/"] = answer("302 Found", "Set-Cookie: a=new", "Location: /next")
+        headers = {"cookie": "a=old; mine=secret"}
+        await ask(client, f"{server.url}/", headers=headers, follow_redirects=True)
+        assert b"Cookie: mine=secret; a=new\r\n" in server.requests[1]
+
+    async def test_without_which_a_site_redirects_to_itself_lets_it_end(
+        self, client: HttpClient, server: ScriptedServer
+    ) -> None:
+        async def gate() -> AsyncIterator[bytes]:
+            is_back = b"Cookie: a=1" in server.requests[-1]
+            yield answer() if is_back else answer("302 Found", "Set-Cookie: a=1", "Location: /")
+
+        server.scripts["/"] = gate
+        assert (await ask(client, f"{server.url}/", follow_redirects=True)).status_code == 200
 
 
 class TestManyAtOnce:
