@@ -18,7 +18,8 @@ from monitoring.outbound.certificates import (
     Expiry,
     explain,
     find_first_expiry,
-    make_verifying_context,
+    make_browsing_context,
+    make_trusting_context,
 )
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
 from monitoring.outbound.stopwatch import Phase, Stopwatch
@@ -132,16 +133,14 @@ class Connector:
 
 @cache  # reading the system's authorities takes 20 ms, and a process opens several dialers
 def _make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
-    context = make_verifying_context(ca_file)
+    context = make_browsing_context(ca_file)
     context.set_alpn_protocols(["http/1.1"])
     return context
 
 
 @cache
 def _make_trusting_context() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
+    context = make_trusting_context()
     context.set_alpn_protocols(["http/1.1"])
     return context
 
