@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
-# The address of each type that connects to what its monitor names, as `TcpUrl` says. A new type is a line here.
+# The address of each type that connects to what its monitor names (`TcpUrl`). A new type is a line here.
 ADDRESSES = {"http": "http://{host}:{port}/", "tcp": "tcp://{host}:{port}"}
 
 # The document refuses some of these, and probes refuse them all the same: a row may be older than a rule.
