@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
+from monitoring.outbound.tls_settings import trust_authority
+
 # Of OpenSSL's x509_vfy.h
 EXPIRED = 10
 _SENTENCES = {
@@ -45,9 +47,17 @@ class Expiry(NamedTuple):
         return "An authority's certificate in the chain" if self.is_of_authority else "The certificate"
 
 
-def make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
-    """Trust what browsers trust, or the authorities of `ca_file` instead of the system's."""
-    context = ssl.create_default_context(cafile=ca_file)
+def make_verifying_context(ca_file: str | None, certificate_authority: str | None = None) -> ssl.SSLContext:
+    """Trust what browsers trust, or the authorities of `ca_file` instead of the system's.
+
+    A `certificate_authority` (PEM) is trusted instead of both. Raises ValueError and OSError if it cannot be
+    read.
+    """
+    if certificate_authority is None:
+        context = ssl.create_default_context(cafile=ca_file)
+    else:
+        context = ssl.create_default_context(cadata=certificate_authority)
+        trust_authority(context, certificate_authority)
     # Since 3.13, Python asks more of authorities than browsers do.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     # A host is named by the subject's alternative names alone (RFC 9525 §6.3).
@@ -61,13 +71,19 @@ def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
         if error.verify_code == EXPIRED and expired:
             return f"{expired.subject} expired on {expired.at:%Y-%m-%d}"
         return _SENTENCES.get(error.verify_code, "The certificate cannot be trusted")
-    match getattr(error, "reason", None):  # errors that `ssl` itself raises have no reason
+    return _explain_alert(getattr(error, "reason", None))  # errors that `ssl` itself raises have no reason
+
+
+def _explain_alert(reason: str | None) -> str:
+    match reason:
         case "WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE" | "PACKET_LENGTH_TOO_LONG":
             return NO_TLS
         case "UNSUPPORTED_PROTOCOL" | "TLSV1_ALERT_PROTOCOL_VERSION":
             return "The server speaks no version of TLS that is safe"
         case "TLSV13_ALERT_CERTIFICATE_REQUIRED":
             return "The server demands a certificate of its clients"
+        case "TLSV1_ALERT_UNKNOWN_CA" | "SSLV3_ALERT_BAD_CERTIFICATE" | "SSLV3_ALERT_CERTIFICATE_EXPIRED":
+            return "The server does not accept the certificate that was shown to it"
         case _:
             return "The TLS handshake failed"
 

@@ -75,6 +75,7 @@ async def _ask(
     hop: Hop, request: OutboundRequest, body_reader: BodyReader | None, call: Call
 ) -> tuple[Answer, Expiry | None]:
     target, written = hop.target, hop.written
+    is_first_origin = target.origin == request.first_hop.target.origin
 
     def new_reader() -> AnswerReader:
         return AnswerReader(
@@ -89,6 +90,7 @@ async def _ask(
         new_reader,
         tls_host=target.host.removesuffix(".") if target.scheme == "https" else None,
         verify_tls=request.verify_tls,
+        tls=request.tls if is_first_origin else request.tls._replace(client_certificate=None),
     )
     try:
         connection.transport.write(written)

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import Generic, NamedTuple, TypeVar
 
@@ -23,10 +23,14 @@ from monitoring.outbound.certificates import (
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
 from monitoring.outbound.stopwatch import Phase, Stopwatch
 from monitoring.outbound.tls_channel import TlsChannel
+from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings, show_certificate
 
 # The owner of a name chooses its addresses. One check must not become a scan of a thousand of them.
 MAX_ADDRESSES_TRIED = 4
 MAX_SECOND_LOOK_SECONDS = 2.0
+
+# Of monitors with certificates of their own. One that trusts the system's authorities takes a megabyte.
+_MAX_OWN_CONTEXTS = 64
 
 # When this machine has run out of these, it says nothing about the other side.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
@@ -54,12 +58,14 @@ class Destination(NamedTuple):
     port: int
     tls_host: str | None
     verify_tls: bool
+    tls: TlsSettings = AS_USUAL
 
 
 class Connector:
     """Opens connections, each with a full handshake. `ca_file` replaces the system's authorities."""
 
     def __init__(self, ca_file: str | None = None) -> None:
+        self._ca_file = ca_file
         self._verifying = _make_verifying_context(ca_file)
         self._trusting = _make_trusting_context()
 
@@ -94,7 +100,10 @@ class Connector:
         reader: Reader,
         deadline: float,
     ) -> Connection[Reader]:
-        context = self._verifying if destination.verify_tls else self._trusting
+        if destination.tls == AS_USUAL:
+            context = self._verifying if destination.verify_tls else self._trusting
+        else:
+            context = _make_own_context(destination.tls, self._ca_file, verifies=destination.verify_tls)
         try:
             await channel.secure(reader, context, destination.tls_host)
         except ssl.SSLError as error:
@@ -139,10 +148,26 @@ def _make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
 
 @cache
 def _make_trusting_context() -> ssl.SSLContext:
+    return _make_fresh_trusting_context()
+
+
+def _make_fresh_trusting_context() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+@lru_cache(_MAX_OWN_CONTEXTS)
+def _make_own_context(settings: TlsSettings, ca_file: str | None, *, verifies: bool) -> ssl.SSLContext:
+    if verifies:
+        context = make_verifying_context(ca_file, settings.certificate_authority)
+        context.set_alpn_protocols(["http/1.1"])
+    else:
+        context = _make_fresh_trusting_context()
+    if settings.client_certificate:
+        show_certificate(context, settings.client_certificate)
     return context
 
 
