@@ -44,6 +44,5 @@ async def record_change(
 
 def _show(configuration: Configuration) -> Mapping[str, Json]:
     """Mask credentials, and the body too: the log is kept for good, and bodies hold passwords and tokens."""
-    body = MASK if configuration["request_body"] else None
-    headers = show_headers(configuration["request_headers"])
-    return {**configuration, "request_body": body, "request_headers": headers}
+    hidden = {name: MASK if configuration[name] else None for name in ("request_body", "client_certificate")}
+    return {**configuration, **hidden, "request_headers": show_headers(configuration["request_headers"])}

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum, auto
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar, Self, TypeAlias
 
 import orjson
 
+from monitoring.checks.probes.assertions import Failed, find_failed
 from monitoring.checks.probes.failing_answers import keep_answer
 from monitoring.checks.probes.keywords import KeywordSearch
 from monitoring.checks.probes.protocol import Finding
+from monitoring.contract.document import Json
+from monitoring.monitors.assertions import OF_BODY
+from monitoring.monitors.client_certificates import read_client_certificate
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.request_headers import read_headers
 from monitoring.outbound.answers import MAX_BODY_BYTES
@@ -22,6 +27,7 @@ from monitoring.outbound.dialer import Dialer
 from monitoring.outbound.exchanges import Exchange, OutboundRequest
 from monitoring.outbound.failures import FailureCode
 from monitoring.outbound.targets import Endpoint, UnusableUrl
+from monitoring.outbound.tls_settings import TlsSettings
 
 SHOWN_KEYWORD_CHARACTERS = 100
 
@@ -33,15 +39,17 @@ class HttpProbe:
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "method", "request_headers", "encrypted_headers", "request_body", "timeout_seconds"),
         *("follow_redirects", "verify_tls", "expected_status_codes", "required_keyword", "forbidden_keyword"),
-        *("tls_expiry_warning_days", "slow_threshold_ms"),
+        *("tls_expiry_warning_days", "slow_threshold_ms", "assertions"),
+        *("certificate_authority", "client_certificate"),
     )
 
     request: OutboundRequest
     expectation: Expectation
+    assertions: Sequence[Mapping[str, Json]] = ()
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its headers."""
+        """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its credentials."""
         body = row["request_body"]
         request = OutboundRequest(
             method=row["method"],
@@ -51,6 +59,7 @@ class HttpProbe:
             timeout_seconds=row["timeout_seconds"],
             follow_redirects=bool(row["follow_redirects"]),
             verify_tls=bool(row["verify_tls"]),
+            tls=TlsSettings(row["certificate_authority"], read_client_certificate(row["client_certificate"])),
         )
         expectation = Expectation(
             expected_status_codes=tuple(orjson.loads(row["expected_status_codes"])),
@@ -59,7 +68,7 @@ class HttpProbe:
             tls_expiry_warning_days=row["tls_expiry_warning_days"],
             slow_threshold_ms=row["slow_threshold_ms"],
         )
-        return cls(request, expectation)
+        return cls(request, expectation, orjson.loads(row["assertions"]))
 
     @cached_property
     def endpoint(self) -> Endpoint | None:
@@ -71,9 +80,15 @@ class HttpProbe:
 
     async def ask(self, dialer: Dialer) -> Finding:
         """Send the request and judge the answer. Raises OSError when this machine has no sockets left."""
-        search = KeywordSearch(self.expectation.keywords, self.expectation.is_expected)
+        reads_all = any(each["source"] in OF_BODY for each in self.assertions)
+        search = KeywordSearch(self.expectation.keywords, self.expectation.is_expected, reads_all=reads_all)
         exchange = await HttpClient(dialer).send(self.request, search)
-        finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish())
+        failed: Failed | None = None
+        if self.assertions and self.expectation.is_expected(exchange.status_code):
+            # In a thread, because a hostile answer can take a second.
+            judge_assertions = partial(find_failed, self.assertions, exchange)
+            failed = await asyncio.to_thread(judge_assertions) if reads_all else judge_assertions()
+        finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish(), failed)
         if finding.outcome != Outcome.DOWN or exchange.failure:
             return finding
         return finding._replace(answer=keep_answer(exchange, self.request.headers))
@@ -116,18 +131,25 @@ _UP: _Judgement = (Outcome.UP, None, None)
 
 
 def judge(
-    exchange: Exchange, expectation: Expectation, now: datetime, found: Collection[str] = ()
+    exchange: Exchange,
+    expectation: Expectation,
+    now: datetime,
+    found: Collection[str] = (),
+    failed: Failed | None = None,
 ) -> Finding:
     """Compare an exchange with what was expected of it; the gravest objection wins. Pure.
 
-    `found` are the keywords that stand in what was read of the body. Messages stay below 200 characters and
-    quote nothing of the answer but its status.
+    `found` are the keywords that stand in what was read of the body, and `failed` is the first assertion that
+    does not hold. Messages stay below 200 characters and quote nothing of the answer but its status.
     """
     if exchange.failure:
         judgement: _Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
     else:
         judgement = (
-            _find_error(exchange, expectation, found) or _find_warning(exchange, expectation, now) or _UP
+            _find_error(exchange, expectation, found)
+            or (failed and (Outcome.DOWN, failed.error, failed.message))
+            or _find_warning(exchange, expectation, now)
+            or _UP
         )
     return Finding(*judgement, exchange.status_code, exchange.timings, exchange.tls_expires_at)
 

@@ -1,4 +1,4 @@
-"""The probe of a monitor that nobody can check, because no key decrypts its request headers."""
+"""The probe of a monitor that nobody can check, because no key decrypts its credentials."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ class UnreadableProbe:
 
     async def ask(self, _: Dialer) -> Finding:
         """Find out nothing."""
-        return Finding(Outcome.UNKNOWN, message="The service could not read the monitor's request headers")
+        return Finding(Outcome.UNKNOWN, message="The service could not read the monitor's credentials")
