@@ -205,6 +205,7 @@ class TestDocument:
         }
         assert closed == {
             "MonitorCreate",
+            "AssertionCreate",
             "IncidentNoteCreate",
             "NotificationRoutingCreate",
             "NotificationRoutingUpdate",

@@ -13,6 +13,11 @@ from monitoring.contract.configurations import (
     read_settings_defaults,
 )
 from monitoring.contract.document import Json, published_document
+from monitoring.monitors.client_certificates import (
+    read_client_certificate,
+    show_client_certificate,
+    store_client_certificate,
+)
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.request_headers import read_headers, show_headers, store_headers
 
@@ -48,6 +53,7 @@ def represent_configuration(columns: Mapping[str, Any]) -> Configuration:
     """Return the configuration that columns hold, as answers show it and in the order of the document."""
     shown = {name: columns[name] for name in column_names()}
     shown["request_headers"] = show_headers(shown["request_headers"])
+    shown["client_certificate"] = show_client_certificate(shown["client_certificate"])
     settings = complete_settings(shown["type"], shown.pop("settings"))
     return {**shown, shown["type"]: settings} if settings else shown
 
@@ -59,15 +65,22 @@ def configuration_of(monitor: Monitor) -> Configuration:
 
 def sent_configuration_of(monitor: Monitor) -> Configuration:
     """Return a monitor's configuration with the credentials that checks send. Raises `UndecryptableError`."""
-    headers = read_headers(monitor.request_headers, monitor.encrypted_headers)
-    return {**configuration_of(monitor), "request_headers": headers}
+    return {
+        **configuration_of(monitor),
+        "request_headers": read_headers(monitor.request_headers, monitor.encrypted_headers),
+        "client_certificate": read_client_certificate(monitor.client_certificate),
+    }
 
 
 def store_configuration(configuration: Mapping[str, Json]) -> dict[str, Any]:
     """Return the columns that store a configuration, its credentials encrypted."""
     columns = {name: configuration[name] for name in column_names() if name in configuration}
-    settings = configuration.get(configuration["type"], {})
-    return {**columns, "settings": settings, **store_headers(configuration["request_headers"])}
+    return {
+        **columns,
+        "settings": configuration.get(configuration["type"], {}),
+        **store_headers(configuration["request_headers"]),
+        "client_certificate": store_client_certificate(configuration["client_certificate"]),
+    }
 
 
 def default_configuration() -> Mapping[str, Json]:

@@ -12,6 +12,7 @@ from tortoise.models import Model
 from monitoring.auth.models import Team
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
+from monitoring.contract.document import Json
 
 
 class Monitor(Model):
@@ -30,14 +31,18 @@ class Monitor(Model):
     expected_status_codes: JsonTextField[list[str]] = JsonTextField()
     required_keyword = fields.CharField(max_length=255, null=True)
     forbidden_keyword = fields.CharField(max_length=255, null=True)
+    assertions: JsonTextField[list[dict[str, Json]]] = JsonTextField(default=list, db_default=[])
     interval_seconds = fields.IntField()
     timeout_seconds = fields.IntField()
     follow_redirects = fields.BooleanField()
     verify_tls = fields.BooleanField()
+    certificate_authority = fields.TextField(null=True)
+    client_certificate = fields.TextField(null=True)  # encrypted
     tls_expiry_warning_days = fields.IntField()
     slow_threshold_ms = fields.IntField(null=True)
     failure_threshold = fields.IntField()
     recovery_threshold = fields.IntField()
+    retry_interval_seconds = fields.IntField(default=10, db_default=10)
     paused = fields.BooleanField()
     tags: JsonTextField[list[str]] = JsonTextField()
     # What the document has in the member named like the type; those of `http` are columns.

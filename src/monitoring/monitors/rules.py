@@ -11,13 +11,19 @@ from monitoring.contract import configurations
 from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check, rules_of
+from monitoring.monitors.assertions import check_assertions
 from monitoring.monitors.configuration import Configuration, complete_settings
+from monitoring.outbound.tls_settings import TlsSettings, is_readable
 
 MAX_REQUEST_HEADERS = 20
 
 
 def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configuration:
-    """Fill in what a client left out; the default of the name is the URL's host."""
+    """Fill in what a client left out; the default of the name is the URL's host.
+
+    Raises Problem for what the schema allows and nobody can read.
+    """
+    _check_readable(given)
     return _with_settings(configurations.complete(_with_headers_once(given), defaults, name_after_host))
 
 
@@ -26,10 +32,10 @@ def change(
 ) -> Configuration:
     """Apply a merge patch, as `configurations.change` does. Names of request headers match in any case.
 
-    A header that the patch masks keeps its value. Raises Problem if the patch contradicts the monitor's
-    configuration.
+    A credential that the patch masks keeps its value. Raises Problem if the patch contradicts the monitor's
+    configuration, or has what nobody can read.
     """
-    patch = _unmasked(_with_headers_once(patch), configuration["request_headers"])
+    patch = _unmasked(_with_headers_once(patch), configuration)
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
     before = {**configuration, "request_headers": headers}
     after = _with_settings(configurations.change(before, patch, defaults, name_after_host))
@@ -38,6 +44,7 @@ def change(
     if len(after["request_headers"]) > MAX_REQUEST_HEADERS:
         raise Problem("request_headers_too_many")
     _check_together(before, after)
+    _check_readable(patch)
     return after
 
 
@@ -75,11 +82,15 @@ def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str
     return {name: value for name, value in headers.items() if name in patch or name.lower() not in patched}
 
 
-def _unmasked(patch: Mapping[str, Json], headers: Mapping[str, str]) -> Mapping[str, Json]:
+def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> Mapping[str, Json]:
     """Replace masks with the monitor's values."""
+    if patch.get("client_certificate") == MASK:
+        if configuration["client_certificate"] is None:
+            raise Problem("client_certificate_masked")
+        patch = {**patch, "client_certificate": configuration["client_certificate"]}
     if MASK not in (patched := patch.get("request_headers") or {}).values():
         return patch
-    kept = {name.lower(): value for name, value in headers.items()}
+    kept = {name.lower(): value for name, value in configuration["request_headers"].items()}
     for name, value in patched.items():
         if value == MASK and name.lower() not in kept:
             raise Problem("request_header_masked", name=name)
@@ -112,3 +123,12 @@ def _check_of_fields_together() -> Check:
     schema = document.root["components"]["schemas"]["MonitorCreate"]
     rules = {keyword: schema[keyword] for keyword in ("if", "then", "else")}
     return rules_of(document).request_check(rules, "body")
+
+
+def _check_readable(fields: Mapping[str, Json]) -> None:
+    """Refuse what no schema can tell from what is right."""
+    check_assertions(fields.get("assertions") or ())
+    if not is_readable(TlsSettings(certificate_authority=fields.get("certificate_authority"))):
+        raise Problem("certificate_authority_unreadable")
+    if not is_readable(TlsSettings(client_certificate=fields.get("client_certificate"))):
+        raise Problem("client_certificate_unreadable")

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Generic, NamedTuple, TypeVar
 
@@ -24,10 +24,14 @@ from monitoring.outbound.certificates import (
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
 from monitoring.outbound.stopwatch import Phase, Stopwatch
 from monitoring.outbound.tls_channel import TlsChannel
+from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings, show_certificate
 
 # The owner of a name chooses its addresses. One check must not become a scan of a thousand of them.
 MAX_ADDRESSES_TRIED = 4
 MAX_SECOND_LOOK_SECONDS = 2.0
+
+# Of monitors with certificates of their own. One that trusts the system's authorities takes a megabyte.
+_MAX_CONTEXTS = 64
 
 # When this machine has run out of these, it says nothing about the other side.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
@@ -49,16 +53,13 @@ class Connection(NamedTuple, Generic[Reader]):
 
 
 class Destination(NamedTuple):
-    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS.
-
-    `protocols` are offered to the server in the handshake (ALPN, RFC 7301).
-    """
+    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS."""
 
     addresses: Sequence[Address]
     port: int
     tls_host: str | None
     verify_tls: bool
-    protocols: tuple[str, ...] = ()
+    tls: TlsSettings = AS_USUAL
 
 
 class Connector:
@@ -66,7 +67,7 @@ class Connector:
 
     def __init__(self, ca_file: str | None = None) -> None:
         self._ca_file = ca_file
-        _make_verifying_context(ca_file, ())  # so that a file that cannot be read fails here
+        _make_context(AS_USUAL, ca_file, verifies=True)  # so that a file that cannot be read fails here
 
     async def open(
         self,
@@ -99,11 +100,7 @@ class Connector:
         reader: Reader,
         deadline: float,
     ) -> Connection[Reader]:
-        protocols = destination.protocols
-        if destination.verify_tls:
-            context = _make_verifying_context(self._ca_file, protocols)
-        else:
-            context = _make_trusting_context(protocols)
+        context = _make_context(destination.tls, self._ca_file, verifies=destination.verify_tls)
         try:
             await channel.secure(reader, context, destination.tls_host)
         except ssl.SSLError as error:
@@ -132,26 +129,25 @@ class Connector:
         with suppress(OSError, ExchangeFailed):
             async with asyncio.timeout(seconds):
                 _, channel = await loop.create_connection(TlsChannel, *peer)
-                await channel.secure(asyncio.Protocol(), _make_trusting_context(()), tls_host)
+                await channel.secure(
+                    asyncio.Protocol(), _make_context(AS_USUAL, None, verifies=False), tls_host
+                )
                 channel.abort()
                 expiry = find_first_expiry(channel.chain)
                 return expiry if expiry and expiry.at <= datetime.now(UTC) else None
         return None
 
 
-@cache  # reading the system's authorities takes 20 ms, and a process opens several dialers
-def _make_verifying_context(ca_file: str | None, protocols: tuple[str, ...]) -> ssl.SSLContext:
-    return _offer(protocols, make_browsing_context(ca_file))
-
-
-@cache
-def _make_trusting_context(protocols: tuple[str, ...]) -> ssl.SSLContext:
-    return _offer(protocols, make_trusting_context())
-
-
-def _offer(protocols: tuple[str, ...], context: ssl.SSLContext) -> ssl.SSLContext:
-    if protocols:
-        context.set_alpn_protocols(protocols)
+@lru_cache(_MAX_CONTEXTS)  # reading the system's authorities takes 20 ms
+def _make_context(settings: TlsSettings, ca_file: str | None, *, verifies: bool) -> ssl.SSLContext:
+    if verifies:
+        context = make_browsing_context(ca_file, settings.certificate_authority)
+    else:
+        context = make_trusting_context()
+    if settings.protocols:
+        context.set_alpn_protocols(settings.protocols)
+    if settings.client_certificate:
+        show_certificate(context, settings.client_certificate)
     return context
 
 

@@ -18,13 +18,17 @@ LABELS: Mapping[str, str] = {
     "timeout_seconds": "Timeout in seconds",
     "follow_redirects": "Follow redirects",
     "verify_tls": "Verify the certificate",
+    "certificate_authority": "Own certificate authority",
+    "client_certificate": "Client certificate",
     "expected_status_codes": "Expected status codes",
     "required_keyword": "Required text",
     "forbidden_keyword": "Forbidden text",
+    "assertions": "Assertions",
     "slow_threshold_ms": "Slow above, in milliseconds",
     "tls_expiry_warning_days": "Certificate warning in days",
     "failure_threshold": "Failures in a row until down",
     "recovery_threshold": "Successes in a row until up",
+    "retry_interval_seconds": "Seconds until the next try",
 }
 """By the document's names, in the order of the form."""
 
@@ -39,13 +43,19 @@ HINTS: Mapping[str, str] = {
     "request_body": "Not with GET and HEAD.",
     "timeout_seconds": "{minimum} to {maximum}, and below the interval.",
     "verify_tls": "An invalid certificate is a failure.",
+    "certificate_authority": "Trusted instead of those that browsers trust. In PEM.",
+    "client_certificate": "For servers that ask for one: with its chain and its private key, in PEM. "
+    "Saved and not shown again.",
     "expected_status_codes": "Such as 204, 2xx, 200-299.",
     "required_keyword": "Must be in the answer. Case matters.",
     "forbidden_keyword": "Must not be in the answer. Case matters.",
+    "assertions": "What the answer must say, one per line, at most {maxItems}: “json $.status equals ok”, "
+    "“header Content-Type contains json”, “body not_matches (?i)error”, “first_byte_ms less_than 500”.",
     "slow_threshold_ms": "A slower response makes the monitor degraded. If empty, none does.",
     "tls_expiry_warning_days": "Before it expires. {minimum} turns this off.",
     "failure_threshold": "{minimum} to {maximum}.",
     "recovery_threshold": "{minimum} to {maximum}.",
+    "retry_interval_seconds": "{minimum} to {maximum}. While a failure or a recovery is being confirmed.",
 }
 
 """What a field takes; variables are keywords of its schema."""
@@ -58,15 +68,18 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "timeout_seconds",
         "follow_redirects",
         "verify_tls",
+        "certificate_authority",
+        "client_certificate",
     ),
     "What counts as healthy": (
         "expected_status_codes",
         "required_keyword",
         "forbidden_keyword",
+        "assertions",
         "slow_threshold_ms",
         "tls_expiry_warning_days",
     ),
-    "Sensitivity": ("failure_threshold", "recovery_threshold"),
+    "Sensitivity": ("failure_threshold", "recovery_threshold", "retry_interval_seconds"),
 }
 """Fields that few people change, in groups that are closed at first."""
 
@@ -118,6 +131,7 @@ ERRORS: Mapping[str, str] = {
     "unexpected_status": "Unexpected status",
     "keyword_missing": "Required text missing",
     "keyword_forbidden": "Forbidden text found",
+    "assertion_failed": "Assertion failed",
     "too_many_redirects": "Too many redirects",
     "response_too_large": "Answer too large",
     "blocked_address": "Address not allowed",

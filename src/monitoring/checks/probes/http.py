@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar, Self
 
 import orjson
 
+from monitoring.checks.probes.assertions import Failed, find_failed
 from monitoring.checks.probes.failing_answers import keep_answer
 from monitoring.checks.probes.keywords import KeywordSearch, quote_keyword
 from monitoring.checks.probes.protocol import Finding, Objection
 from monitoring.checks.probes.shortcomings import UP, Judgement, Thresholds
+from monitoring.contract.document import Json
+from monitoring.monitors.assertions import OF_BODY
+from monitoring.monitors.client_certificates import read_client_certificate
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.request_headers import read_headers
 from monitoring.outbound.answers import MAX_BODY_BYTES
@@ -22,6 +27,7 @@ from monitoring.outbound.dialer import Dialer
 from monitoring.outbound.exchanges import Exchange, OutboundRequest
 from monitoring.outbound.failures import FailureCode
 from monitoring.outbound.targets import Endpoint, UnusableUrl
+from monitoring.outbound.tls_settings import TlsSettings
 
 
 @dataclass(frozen=True)
@@ -31,15 +37,17 @@ class HttpProbe:
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "method", "request_headers", "encrypted_headers", "request_body", "timeout_seconds"),
         *("follow_redirects", "verify_tls", "expected_status_codes", "required_keyword", "forbidden_keyword"),
-        *("tls_expiry_warning_days", "slow_threshold_ms"),
+        *("tls_expiry_warning_days", "slow_threshold_ms", "assertions"),
+        *("certificate_authority", "client_certificate"),
     )
 
     request: OutboundRequest
     expectation: Expectation
+    assertions: Sequence[Mapping[str, Json]] = ()
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its headers."""
+        """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its credentials."""
         body = row["request_body"]
         request = OutboundRequest(
             method=row["method"],
@@ -49,6 +57,7 @@ class HttpProbe:
             timeout_seconds=row["timeout_seconds"],
             follow_redirects=bool(row["follow_redirects"]),
             verify_tls=bool(row["verify_tls"]),
+            tls=TlsSettings(row["certificate_authority"], read_client_certificate(row["client_certificate"])),
         )
         expectation = Expectation(
             expected_status_codes=tuple(orjson.loads(row["expected_status_codes"])),
@@ -57,7 +66,7 @@ class HttpProbe:
             tls_expiry_warning_days=row["tls_expiry_warning_days"],
             slow_threshold_ms=row["slow_threshold_ms"],
         )
-        return cls(request, expectation)
+        return cls(request, expectation, orjson.loads(row["assertions"]))
 
     @cached_property
     def endpoint(self) -> Endpoint | None:
@@ -69,9 +78,15 @@ class HttpProbe:
 
     async def ask(self, dialer: Dialer) -> Finding:
         """Send the request and judge the answer. Raises OSError when this machine has no sockets left."""
-        search = KeywordSearch(self.expectation.keywords, self.expectation.is_expected)
+        reads_all = any(each["source"] in OF_BODY for each in self.assertions)
+        search = KeywordSearch(self.expectation.keywords, self.expectation.is_expected, reads_all=reads_all)
         exchange = await HttpClient(dialer).send(self.request, search)
-        finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish())
+        failed: Failed | None = None
+        if self.assertions and self.expectation.is_expected(exchange.status_code):
+            # In a thread, because a hostile answer can take a second.
+            judge_assertions = partial(find_failed, self.assertions, exchange)
+            failed = await asyncio.to_thread(judge_assertions) if reads_all else judge_assertions()
+        finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish(), failed)
         if finding.outcome != Outcome.DOWN or exchange.failure:
             return finding
         return finding._replace(answer=keep_answer(exchange, self.request.headers))
@@ -98,18 +113,25 @@ class Expectation:
 
 
 def judge(
-    exchange: Exchange, expectation: Expectation, now: datetime, found: Collection[str] = ()
+    exchange: Exchange,
+    expectation: Expectation,
+    now: datetime,
+    found: Collection[str] = (),
+    failed: Failed | None = None,
 ) -> Finding:
     """Compare an exchange with what was expected of it; the gravest objection wins. Pure.
 
-    `found` are the keywords that stand in what was read of the body. Messages stay below 200 characters and
-    quote nothing of the answer but its status.
+    `found` are the keywords that stand in what was read of the body, and `failed` is the first assertion that
+    does not hold. Messages stay below 200 characters and quote nothing of the answer but its status.
     """
     if exchange.failure:
         judgement: Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
     else:
         judgement = (
-            _find_error(exchange, expectation, found) or _find_shortcoming(exchange, expectation, now) or UP
+            _find_error(exchange, expectation, found)
+            or (failed and (Outcome.DOWN, failed.error, failed.message))
+            or _find_shortcoming(exchange, expectation, now)
+            or UP
         )
     return Finding(*judgement, exchange.status_code, exchange.timings, exchange.tls_expires_at)
 
