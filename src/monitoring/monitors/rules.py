@@ -12,13 +12,20 @@ from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check, rules_of
 from monitoring.monitors.configuration import Configuration, complete_settings
+from monitoring.monitors.settings_rules import demand_readable
 
 MAX_REQUEST_HEADERS = 20
 
 
 def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configuration:
-    """Fill in what a client left out; the default of the name is the URL's host."""
-    return _with_settings(configurations.complete(_with_headers_once(given), defaults, name_after_host))
+    """Fill in what a client left out; the default of the name is the URL's host.
+
+    Raises Problem for settings that no schema can tell from right ones.
+    """
+    configuration = configurations.complete(_with_headers_once(given), defaults, name_after_host)
+    configuration = _with_settings(configuration)
+    demand_readable(configuration)
+    return configuration
 
 
 def change(
@@ -38,6 +45,7 @@ def change(
     if len(after["request_headers"]) > MAX_REQUEST_HEADERS:
         raise Problem("request_headers_too_many")
     _check_together(before, after)
+    demand_readable(after)
     return after
 
 
