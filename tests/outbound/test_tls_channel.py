@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from monitoring.outbound.client import HttpClient
 
-# What all requests use that verify nothing.
-TRUSTING = _make_context(TlsSettings(protocols=("http/1.1",)), None, verifies=False)
+TRUSTING = TlsSettings(protocols=("http/1.1",))
 
 pytestmark = pytest.mark.anyio
 
@@ -188,7 +187,7 @@ class TestRequest:
     async def test_waits_for_a_second_handshake(
         self, client: HttpClient, tls_that_speaks_first: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(TRUSTING, "sslobject_class", Renegotiating)
+        monkeypatch.setattr(_make_context(TRUSTING, None, verifies=False), "sslobject_class", Renegotiating)
         async with scripted_server("127.0.0.2", tls=tls_that_speaks_first) as server:
             exchange = await ask(client, f"{server.url}/", verify_tls=False)
         assert (exchange.status_code, exchange.body) == (200, b"ok")
@@ -197,7 +196,7 @@ class TestRequest:
     async def test_that_cannot_be_sent_is_the_servers_failure(
         self, client: HttpClient, tls_that_speaks_first: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(TRUSTING, "sslobject_class", Refusing)
+        monkeypatch.setattr(_make_context(TRUSTING, None, verifies=False), "sslobject_class", Refusing)
         async with scripted_server("127.0.0.2", tls=tls_that_speaks_first) as server:
             exchange = await ask(client, f"{server.url}/", verify_tls=False)
         assert code_of(exchange) == FailureCode.TLS_INVALID

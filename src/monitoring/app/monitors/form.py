@@ -44,8 +44,10 @@ _SITE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?P<port>:[0-9]
 
 MANY_LINES = {
     *("request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"),
-    "tcp.send",
+    *("tcp.send", "dns.expected"),
 }
+# Lists whose entries have blanks and commas.
+_LINE_BY_LINE = {"assertions": "assertions", "dns.expected": "lines"}
 _TRIMMED = {"name", "url"}
 # In these, lines end as protocols want it (RFC 5234 §B.1).
 _PROTOCOL_TEXTS = {"tcp.send"}
@@ -143,7 +145,11 @@ def labels_of(monitor_type: str) -> Texts:
 def choices_of(monitor_type: str) -> Mapping[str, list[tuple[str, str]]]:
     """Return the values of each field that has only some, and their words."""
     values = {name: _schemas()[name].get("enum", ()) for name in kinds_of(monitor_type)}
-    return {name: [(each, each) for each in enum] for name, enum in values.items() if enum}
+    return {
+        name: [("" if each is None else str(each), "none" if each is None else str(each)) for each in enum]
+        for name, enum in values.items()
+        if enum
+    }
 
 
 def echo_form(form: Mapping[str, str]) -> Texts:
@@ -180,6 +186,8 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
             return name, capitalize(words)
         if name == "assertions":
             return name, f"Assertion {int(entry.partition('.')[0]) + 1}: {words}"
+        if kinds[name] == "lines":
+            return name, f"Line {int(entry) + 1}: {words}"
         if kinds[name] == "array":
             return name, name_entry(form.get(name, ""), int(entry), words)
         return name, f"{entry}: {words}"
@@ -227,6 +235,10 @@ def _read_entries(name: str, text: str) -> list[str] | None:
     return (read_tags(text) if name == "tags" else split_entries(text)) or None
 
 
+def _read_lines(_: str, text: str) -> list[str] | None:
+    return [line.strip() for line in _LINE_END.split(text) if line.strip()] or None
+
+
 def _read_headers(name: str, text: str) -> dict[str, str] | None:
     """Read `Name: value` line by line. `splitlines()` would also split values at Unicode's line ends."""
     headers: dict[str, str] = {}
@@ -253,6 +265,7 @@ _READERS: Mapping[str, Callable[[str, str], Json]] = {
     "array": _read_entries,
     "object": _read_headers,
     "assertions": _read_assertions,
+    "lines": _read_lines,
 }
 _WRITERS: Mapping[str, Callable[[Json], str]] = {
     "string": lambda text: text or "",
@@ -264,6 +277,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
         f"{name}: {value}"
         for name, value in sorted((headers or {}).items(), key=lambda each: each[1] == MASK)
     ),
+    "lines": lambda lines: "\n".join(lines or ()),
     "assertions": lambda assertions: "\n".join(map(write_assertion, assertions or ())),
 }
 
@@ -281,10 +295,10 @@ def judge() -> Check:
 
 @cache
 def kinds_of(monitor_type: str) -> Mapping[str, str]:
-    """Return the JSON type of every field of a form; that of assertions is their own."""
+    """Return the JSON type of every field of a form; lists with a line for each entry have their own."""
     fields = TYPE_FORMS[monitor_type].fields
     kinds = {name: next(iter(types_of(_schemas()[name])), "string") for name in fields}
-    return kinds | ({"assertions": "assertions"} if "assertions" in kinds else {})
+    return kinds | {name: kind for name, kind in _LINE_BY_LINE.items() if name in kinds}
 
 
 @cache

@@ -31,6 +31,13 @@ LABELS: Mapping[str, str] = {
     "tcp.tls": "Secure the connection by TLS",
     "tcp.send": "Text to send",
     "tcp.expect": "Expected text",
+    "dns.record_type": "Record type",
+    "dns.expected": "Expected records",
+    "dns.match": "Records that must match",
+    "dns.resolver": "Name server",
+    "certificate.starttls": "STARTTLS",
+    "certificate.names": "Further names",
+    "ping.ip_version": "IP version",
 }
 """By the document's names; settings of a type are named like `tcp.expect`."""
 
@@ -59,6 +66,12 @@ HINTS: Mapping[str, str] = {
     "retry_interval_seconds": "{minimum} to {maximum}. While a failure or a recovery is being confirmed.",
     "tcp.send": "Once it is connected. Enter ends a line as protocols do (CRLF). "
     "Whoever sees the monitor sees this.",
+    "dns.expected": "One per line, as zone files have them, such as “10 mail.example.com” for MX. "
+    "If empty, any record will do.",
+    "dns.match": "Any or all of the expected records, or exactly these and no others.",
+    "dns.resolver": "An address. If empty, the service's own name servers.",
+    "certificate.starttls": "The protocol that begins in the clear.",
+    "certificate.names": "For which the certificate must be, beside the host. Separated by commas or spaces.",
     "tcp.expect": "Must be in what the server sends. Case matters. If empty, connecting is enough.",
 }
 
@@ -97,8 +110,9 @@ ERRORS: Mapping[str, str] = {
     "connection_failed": "Connection failed",
     "timeout": "Timeout",
     "tls_invalid": "Certificate or handshake invalid",
-    "invalid_response": "Answer not valid",
+    "invalid_response": "Not the expected protocol",
     "unexpected_status": "Unexpected status",
+    "unexpected_records": "Unexpected records",
     "keyword_missing": "Required text missing",
     "keyword_forbidden": "Forbidden text found",
     "assertion_failed": "Assertion failed",

@@ -63,5 +63,44 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
             **_SENSITIVITY,
         },
     ),
+    "dns": TypeForm(
+        title="DNS records",
+        purpose="Asks for records of a name, and compares them with those that should be there.",
+        scheme="dns",
+        address_label="Name",
+        address_hint="Such as example.com.",
+        first=("url", "name", "interval_seconds", "tags"),
+        groups={
+            "Records": ("dns.record_type", "dns.expected", "dns.match", "dns.resolver", "timeout_seconds"),
+            "What counts as healthy": ("slow_threshold_ms",),
+            **_SENSITIVITY,
+        },
+    ),
+    "certificate": TypeForm(
+        title="Certificate",
+        purpose="Shakes hands with any server that speaks TLS, and looks at its chain, names and dates.",
+        scheme="tls",
+        address_label="Host and port",
+        address_hint="Such as mail.example.com:993.",
+        first=("url", "name", "interval_seconds", "tags"),
+        groups={
+            "Handshake": ("certificate.starttls", "certificate.names", "verify_tls", "timeout_seconds"),
+            "What counts as healthy": ("tls_expiry_warning_days", "slow_threshold_ms"),
+            **_SENSITIVITY,
+        },
+    ),
+    "ping": TypeForm(
+        title="Ping",
+        purpose="Asks a host for an echo (ICMP), and measures the round trip.",
+        scheme="ping",
+        address_label="Host",
+        address_hint="Such as gateway.example.com.",
+        first=("url", "name", "interval_seconds", "tags"),
+        groups={
+            "Echo": ("ping.ip_version", "timeout_seconds"),
+            "What counts as healthy": ("slow_threshold_ms",),
+            **_SENSITIVITY,
+        },
+    ),
 }
 """By the document's MonitorType, in the order in which people choose."""
