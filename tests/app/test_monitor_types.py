@@ -22,13 +22,40 @@ TYPED: dict[str, dict[str, str]] = {
         "tcp.tls": "on",
         "tcp.send": "EHLO me\nQUIT\n",
         "tcp.expect": "221 ",
-    }
+    },
+    "dns": {
+        "url": "example.com",
+        "dns.record_type": "MX",
+        "dns.expected": "10 mail.example.com\n\n 20 backup.example.net\n",
+        "dns.match": "exactly",
+        "dns.resolver": "9.9.9.9",
+    },
+    "certificate": {
+        "url": "mail.example.com:587",
+        "certificate.starttls": "smtp",
+        "certificate.names": "imap.example.com, www.example.com",
+    },
+    "ping": {"url": "router.example.com", "ping.ip_version": "6"},
 }
 MEANT: dict[str, dict[str, Any]] = {
     "tcp": {
         "url": "tcp://db.example.com:5432",
         "tcp": {"tls": True, "send": "EHLO me\r\nQUIT\r\n", "expect": "221 "},
-    }
+    },
+    "dns": {
+        "url": "dns://example.com",
+        "dns": {
+            "record_type": "MX",
+            "expected": ["10 mail.example.com", "20 backup.example.net"],
+            "match": "exactly",
+            "resolver": "9.9.9.9",
+        },
+    },
+    "certificate": {
+        "url": "tls://mail.example.com:587",
+        "certificate": {"starttls": "smtp", "names": ["imap.example.com", "www.example.com"]},
+    },
+    "ping": {"url": "ping://router.example.com", "ping": {"ip_version": 6}},
 }
 
 others = pytest.mark.parametrize("monitor_type", TYPED)

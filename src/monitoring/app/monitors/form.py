@@ -19,7 +19,7 @@ from monitoring.app.form_fields import (
 )
 from monitoring.app.formatting import capitalize
 from monitoring.app.monitors.assertion_lines import UnreadableLineError, read_assertions, write_assertion
-from monitoring.app.monitors.labels import HINTS, LABELS
+from monitoring.app.monitors.labels import CHOICES, HINTS, LABELS
 from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.backends.encryption import MASK
 from monitoring.contract.catalogue import Catalogue
@@ -144,11 +144,12 @@ def labels_of(monitor_type: str) -> Texts:
 @cache
 def choices_of(monitor_type: str) -> Mapping[str, list[tuple[str, str]]]:
     """Return the values of each field that has only some, and their words."""
-    values = {name: _schemas()[name].get("enum", ()) for name in kinds_of(monitor_type)}
+    enums = {name: _schemas()[name].get("enum", ()) for name in kinds_of(monitor_type)}
+    values = {name: ["" if each is None else str(each) for each in enum] for name, enum in enums.items()}
     return {
-        name: [("" if each is None else str(each), "none" if each is None else str(each)) for each in enum]
-        for name, enum in values.items()
-        if enum
+        name: [(text, CHOICES.get(name, {}).get(text, text)) for text in texts]
+        for name, texts in values.items()
+        if texts
     }
 
 
@@ -187,7 +188,7 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
         if name == "assertions":
             return name, f"Assertion {int(entry.partition('.')[0]) + 1}: {words}"
         if kinds[name] == "lines":
-            return name, f"Line {int(entry) + 1}: {words}"
+            return name, f"{_read_lines(name, form.get(name, ''))[int(entry)]}: {words}"
         if kinds[name] == "array":
             return name, name_entry(form.get(name, ""), int(entry), words)
         return name, f"{entry}: {words}"
@@ -235,8 +236,8 @@ def _read_entries(name: str, text: str) -> list[str] | None:
     return (read_tags(text) if name == "tags" else split_entries(text)) or None
 
 
-def _read_lines(_: str, text: str) -> list[str] | None:
-    return [line.strip() for line in _LINE_END.split(text) if line.strip()] or None
+def _read_lines(_: str, text: str) -> list[str]:
+    return list(filter(None, (line.strip() for line in _LINE_END.split(text))))
 
 
 def _read_headers(name: str, text: str) -> dict[str, str] | None:
@@ -263,21 +264,21 @@ _READERS: Mapping[str, Callable[[str, str], Json]] = {
     "integer": _read_integer,
     "boolean": _read_boolean,
     "array": _read_entries,
+    "lines": _read_lines,
     "object": _read_headers,
     "assertions": _read_assertions,
-    "lines": _read_lines,
 }
 _WRITERS: Mapping[str, Callable[[Json], str]] = {
     "string": lambda text: text or "",
     "integer": lambda number: "" if number is None else str(number),
     "boolean": lambda is_so: CHECKED if is_so else "",
     "array": lambda entries: ", ".join(entries or ()),
+    "lines": lambda entries: "\n".join(entries or ()),
     # Credentials come last, where `kept_headers.put_together` puts them.
     "object": lambda headers: "\n".join(
         f"{name}: {value}"
         for name, value in sorted((headers or {}).items(), key=lambda each: each[1] == MASK)
     ),
-    "lines": lambda lines: "\n".join(lines or ()),
     "assertions": lambda assertions: "\n".join(map(write_assertion, assertions or ())),
 }
 
