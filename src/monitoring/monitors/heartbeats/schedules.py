@@ -51,7 +51,7 @@ class Schedule(NamedTuple):
             return moment + self.period
         assert self.cron is not None  # noqa: S101 - one of the two is set
         times = (each.astimezone(UTC) for each in CronSim(self.cron, moment.astimezone(self.zone)))
-        # Of an hour that a clock change repeats, cronsim knows only the first, which may be before the moment.
+        # Of an hour that a clock change repeats, cronsim knows only the first, which may have passed.
         return next(each for each in times if each > moment)
 
     def deadline_after(self, moment: datetime) -> datetime:
