@@ -177,14 +177,11 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "oauth_unsupported_grant_type": lambda operation: [send_form(operation, "grant_type=password")],
     # Monitors
     "idempotency_key_reused": use_a_key_twice,
-    "keyword_without_body": lambda operation: [
-        write(operation, method="HEAD"),
-        write(operation, required_keyword="ok"),
-    ],
     "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
+    "monitor_contradicted": lambda operation: [write(operation, request_body="a")],
     "monitor_limit_reached": lambda operation: [write(operation)] * 9,  # two exist already
     "monitor_not_found": ask_for_nothing,
-    "request_body_without_content": lambda operation: [write(operation, request_body="a")],
+    "monitor_type_kept": lambda operation: [write(operation, type="tcp")],
     "request_header_masked": lambda operation: [
         write(operation, request_headers={"Authorization": "********"})
     ],

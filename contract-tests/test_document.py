@@ -210,6 +210,7 @@ class TestDocument:
             "NotificationRoutingUpdate",
             "QuietHoursCreate",
             "MonitorUpdate",
+            "TcpSettingsInput",
             "MuteRequest",
             "MaintenanceWindowCreate",
             "MaintenanceWindowUpdate",

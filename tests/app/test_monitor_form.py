@@ -183,7 +183,7 @@ class TestReading:
         grouped = [name for names in GROUPS.values() for name in names]
         assert LABELS.keys() == configuration_with().keys()
         assert len(set(grouped)) == len(grouped)
-        assert set(grouped) | {"name", "url", "interval_seconds", "tags", "paused"} == LABELS.keys()
+        assert set(grouped) | {"name", "type", "url", "interval_seconds", "tags", "paused"} == LABELS.keys()
 
     def test_knows_every_state_and_error_of_the_document(self) -> None:
         schemas = published_document().root["components"]["schemas"]

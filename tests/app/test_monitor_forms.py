@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 HOSTILE = '"><script>alert(1)</script>{{ 7*7 }}'
 FULL: dict[str, Any] = {
     "name": f"Shop {HOSTILE}",
+    "type": "http",
     "url": "https://shop.example.com/?q=%22'\"><script>alert(1)</script>",
     "method": "POST",
     "request_headers": {"Accept": HOSTILE, "X-Two": "2"},
@@ -274,7 +275,7 @@ class TestChanging:
         monitor = create(alice, **FULL)
         empty: dict[str, Any] = {**dict.fromkeys(FULL, ""), "interval_choice": ""}
         checked = {"follow_redirects": "on", "verify_tls": "on", "paused": []}
-        owner.submit(_form_page(monitor), **empty | checked | {"url": URL, "method": "GET"})
+        owner.submit(_form_page(monitor), **empty | checked | {"url": URL, "type": "http", "method": "GET"})
         assert _configuration_of(read(alice, monitor)) == configuration_with()
 
     def test_after_somebody_else_did_shows_both_and_takes_the_second_try(

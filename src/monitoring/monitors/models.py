@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from tortoise import fields
@@ -21,6 +22,7 @@ class Monitor(Model):
     team_id: UUID
 
     name = fields.CharField(max_length=MAX_NAME_CHARACTERS)
+    type = fields.CharField(max_length=20, default="http", db_default="http")
     url = fields.CharField(max_length=2048)
     method = fields.CharField(max_length=7)
     request_headers: JsonTextField[dict[str, str]] = JsonTextField()
@@ -38,6 +40,8 @@ class Monitor(Model):
     recovery_threshold = fields.IntField()
     paused = fields.BooleanField()
     tags: JsonTextField[list[str]] = JsonTextField()
+    # What the document has in the member named like the type; those of `http` are columns.
+    settings: JsonTextField[dict[str, Any]] = JsonTextField(default=dict, db_default={})
 
     status = fields.CharField(max_length=20)
     status_changed_at: UtcDatetimeField[datetime] = UtcDatetimeField()

@@ -43,7 +43,9 @@ async def record_change(
 
 
 def _show(configuration: Configuration) -> Mapping[str, Json]:
-    """Mask credentials, and the body too: the log is kept for good, and bodies hold passwords and tokens."""
+    """Mask credentials, and what is sent: the log is kept for good, and bodies hold passwords and tokens."""
     body = MASK if configuration["request_body"] else None
     headers = show_headers(configuration["request_headers"])
-    return {**configuration, "request_body": body, "request_headers": headers}
+    shown = {**configuration, "request_body": body, "request_headers": headers}
+    settings = configuration.get(configuration["type"], {})
+    return {**shown, configuration["type"]: {**settings, "send": MASK}} if settings.get("send") else shown

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from monitoring.auth.names import name_after_host
 from monitoring.backends.encryption import MASK
 from monitoring.contract import configurations
-from monitoring.contract.document import Json
+from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
-from monitoring.monitors.configuration import Configuration
+from monitoring.contract.validation import Check, rules_of
+from monitoring.monitors.configuration import Configuration, complete_settings
 
 MAX_REQUEST_HEADERS = 20
 
 
 def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configuration:
     """Fill in what a client left out; the default of the name is the URL's host."""
-    return configurations.complete(_with_headers_once(given), defaults, name_after_host)
+    return _with_settings(configurations.complete(_with_headers_once(given), defaults, name_after_host))
 
 
 def change(
@@ -30,10 +32,12 @@ def change(
     patch = _unmasked(_with_headers_once(patch), configuration["request_headers"])
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
     before = {**configuration, "request_headers": headers}
-    after = configurations.change(before, patch, defaults, name_after_host)
+    after = _with_settings(configurations.change(before, patch, defaults, name_after_host))
+    if after["type"] != before["type"]:
+        raise Problem("monitor_type_kept", type=before["type"])
     if len(after["request_headers"]) > MAX_REQUEST_HEADERS:
         raise Problem("request_headers_too_many")
-    _check_against_method(after)
+    _check_together(before, after)
     return after
 
 
@@ -47,6 +51,13 @@ def status_after(status: str, *, paused: bool) -> str:
 def is_checked_otherwise(before: Configuration, after: Configuration) -> bool:
     """Return whether a change affects what checks request or expect, or their schedule."""
     return any(before[name] != after[name] for name in before.keys() - {"name", "tags", "paused"})
+
+
+def _with_settings(configuration: Configuration) -> Configuration:
+    """Fill in the settings of the type that a client left out."""
+    name = configuration["type"]
+    settings = complete_settings(name, configuration.get(name, {}))
+    return {**configuration, name: settings} if settings else configuration
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -76,10 +87,28 @@ def _unmasked(patch: Mapping[str, Json], headers: Mapping[str, str]) -> Mapping[
     return {**patch, "request_headers": unmasked}
 
 
-def _check_against_method(configuration: Configuration) -> None:
-    method = configuration["method"]
-    if method in ("GET", "HEAD") and configuration["request_body"] is not None:
-        raise Problem("request_body_without_content")
-    for field in ("required_keyword", "forbidden_keyword"):
-        if method == "HEAD" and configuration[field] is not None:
-            raise Problem("keyword_without_body", field=field)
+def _check_together(before: Configuration, after: Configuration) -> None:
+    """Hold a change to the document's rules about fields that go together.
+
+    What an earlier release stored against these rules does not stand in the way of other changes.
+    """
+    problem = _find_contradiction(after)
+    if problem and not _find_contradiction(before):
+        values = problem.values
+        raise Problem("monitor_contradicted", field=values["field"], problem=values["problem"])
+
+
+def _find_contradiction(configuration: Configuration) -> Problem | None:
+    try:
+        _check_of_fields_together()(configuration)
+    except Problem as problem:
+        return problem
+    return None
+
+
+@cache
+def _check_of_fields_together() -> Check:
+    document = published_document()
+    schema = document.root["components"]["schemas"]["MonitorCreate"]
+    rules = {keyword: schema[keyword] for keyword in ("if", "then", "else")}
+    return rules_of(document).request_check(rules, "body")

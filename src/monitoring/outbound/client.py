@@ -89,6 +89,7 @@ async def _ask(
         new_reader,
         tls_host=target.host.removesuffix(".") if target.scheme == "https" else None,
         verify_tls=request.verify_tls,
+        protocols=("http/1.1",),
     )
     try:
         connection.transport.write(written)

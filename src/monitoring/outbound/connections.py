@@ -48,20 +48,24 @@ class Connection(NamedTuple, Generic[Reader]):
 
 
 class Destination(NamedTuple):
-    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS."""
+    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS.
+
+    `protocols` are offered to the server in the handshake (ALPN, RFC 7301).
+    """
 
     addresses: Sequence[Address]
     port: int
     tls_host: str | None
     verify_tls: bool
+    protocols: tuple[str, ...] = ()
 
 
 class Connector:
     """Opens connections, each with a full handshake. `ca_file` replaces the system's authorities."""
 
     def __init__(self, ca_file: str | None = None) -> None:
-        self._verifying = _make_verifying_context(ca_file)
-        self._trusting = _make_trusting_context()
+        self._ca_file = ca_file
+        _make_verifying_context(ca_file, ())  # so that a file that cannot be read fails here
 
     async def open(
         self,
@@ -94,7 +98,11 @@ class Connector:
         reader: Reader,
         deadline: float,
     ) -> Connection[Reader]:
-        context = self._verifying if destination.verify_tls else self._trusting
+        protocols = destination.protocols
+        if destination.verify_tls:
+            context = _make_verifying_context(self._ca_file, protocols)
+        else:
+            context = _make_trusting_context(protocols)
         try:
             await channel.secure(reader, context, destination.tls_host)
         except ssl.SSLError as error:
@@ -123,7 +131,7 @@ class Connector:
         with suppress(OSError, ExchangeFailed):
             async with asyncio.timeout(seconds):
                 _, channel = await loop.create_connection(TlsChannel, *peer)
-                await channel.secure(asyncio.Protocol(), self._trusting, tls_host)
+                await channel.secure(asyncio.Protocol(), _make_trusting_context(()), tls_host)
                 channel.abort()
                 expiry = find_first_expiry(channel.chain)
                 return expiry if expiry and expiry.at <= datetime.now(UTC) else None
@@ -131,18 +139,21 @@ class Connector:
 
 
 @cache  # reading the system's authorities takes 20 ms, and a process opens several dialers
-def _make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
-    context = make_verifying_context(ca_file)
-    context.set_alpn_protocols(["http/1.1"])
-    return context
+def _make_verifying_context(ca_file: str | None, protocols: tuple[str, ...]) -> ssl.SSLContext:
+    return _offer(protocols, make_verifying_context(ca_file))
 
 
 @cache
-def _make_trusting_context() -> ssl.SSLContext:
+def _make_trusting_context(protocols: tuple[str, ...]) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols(["http/1.1"])
+    return _offer(protocols, context)
+
+
+def _offer(protocols: tuple[str, ...], context: ssl.SSLContext) -> ssl.SSLContext:
+    if protocols:
+        context.set_alpn_protocols(protocols)
     return context
 
 

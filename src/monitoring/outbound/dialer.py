@@ -138,15 +138,16 @@ class Call:
         *,
         tls_host: str | None = None,
         verify_tls: bool = True,
+        protocols: tuple[str, ...] = (),
     ) -> Connection[Reader]:
         """Resolve the endpoint's host, check its addresses, and connect. The caller closes the connection.
 
-        With `tls_host` the connection is secured, and the certificate must be for that host. Raises what
-        `Dialer.call` raises.
+        With `tls_host` the connection is secured, and the certificate must be for that host. `protocols` are
+        offered to the server then (ALPN, RFC 7301). Raises what `Dialer.call` raises.
         """
         addresses = [endpoint.address] if endpoint.address else await self._resolve(endpoint.host)
         self._judge(addresses)
-        destination = Destination(addresses, endpoint.port, tls_host, verify_tls)
+        destination = Destination(addresses, endpoint.port, tls_host, verify_tls, protocols)
         return await self._connector.open(destination, new_reader, self.deadline, self.stopwatch)
 
     async def _resolve(self, host: str) -> list[Address]:

@@ -25,7 +25,7 @@ from monitoring.contract.document import Json, Node, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.schemas import types_of
 from monitoring.contract.validation import Check
-from monitoring.monitors.configuration import Configuration, default_configuration
+from monitoring.monitors.configuration import Configuration, default_configuration, monitor_types
 
 Texts = dict[str, str]
 
@@ -223,4 +223,6 @@ def _schemas() -> Mapping[str, Node]:
     """Return the schema of every field, in the order of the document."""
     document = published_document()
     properties = document.root["components"]["schemas"][_SCHEMA]["properties"]
-    return {name: document.follow(schema) for name, schema in properties.items()}
+    return {
+        name: document.follow(schema) for name, schema in properties.items() if name not in monitor_types()
+    }

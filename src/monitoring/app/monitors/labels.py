@@ -7,6 +7,7 @@ from itertools import chain
 
 LABELS: Mapping[str, str] = {
     "name": "Name",
+    "type": "Type",
     "url": "URL",
     "interval_seconds": "Interval in seconds",
     "tags": "Tags",
@@ -69,7 +70,15 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """Fields that few people change, in groups that are closed at first."""
 
-FORM_ORDER = ("url", "name", "interval_seconds", "tags", "paused", *chain.from_iterable(GROUPS.values()))
+FORM_ORDER = (
+    "type",
+    "url",
+    "name",
+    "interval_seconds",
+    "tags",
+    "paused",
+    *chain.from_iterable(GROUPS.values()),
+)
 """The fields as the form shows them, one below the other."""
 
 INTERVALS: Mapping[int, str] = {

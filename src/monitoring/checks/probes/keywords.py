@@ -15,6 +15,16 @@ from monitoring.checks.probes.charsets import (
 from monitoring.checks.probes.decoding import decode_as_browsers
 from monitoring.outbound.exchanges import Headers
 
+SHOWN_KEYWORD_CHARACTERS = 100
+
+
+def quote_keyword(keyword: str) -> str:
+    """Quote a keyword on one line, shortened if it is long."""
+    shown = "".join(character if character.isprintable() else " " for character in keyword)
+    if len(shown) > SHOWN_KEYWORD_CHARACTERS:
+        shown = f"{shown[: SHOWN_KEYWORD_CHARACTERS - 1]}…"
+    return f'"{shown}"'
+
 
 class KeywordSearch:
     """Reads a body until every keyword is found.
