@@ -10,6 +10,7 @@ from monitoring.backends.encryption import generate_encryption_key
 from monitoring.cli.commands import AsJson, run_command, show_row
 from monitoring.cli.failing import fail
 from monitoring.idempotency.service import encrypt_stored_answers
+from monitoring.monitors.heartbeats.tokens import encrypt_ping_tokens
 from monitoring.monitors.request_headers import encrypt_request_headers
 from monitoring.notifications.secrets import encrypt_channel_secrets
 
@@ -35,6 +36,7 @@ class Encryption(NamedTuple):
     """How many rows of each kind were encrypted, and how many cannot be decrypted."""
 
     monitors: int
+    heartbeats: int
     notification_channels: int
     stored_answers: int
     unreadable: int
@@ -42,10 +44,13 @@ class Encryption(NamedTuple):
 
 async def encrypt_stored_credentials() -> Encryption:
     """Encrypt with the first key what is plain or encrypted with another key. It can be repeated."""
-    monitors, webhooks, answers = (
+    monitors, heartbeats, webhooks, answers = (
         await encrypt_request_headers(),
+        await encrypt_ping_tokens(),
         await encrypt_channel_secrets(),
         await encrypt_stored_answers(),
     )
-    unreadable = monitors.unreadable + webhooks.unreadable + answers.unreadable
-    return Encryption(monitors.encrypted, webhooks.encrypted, answers.encrypted, unreadable)
+    unreadable = monitors.unreadable + heartbeats.unreadable + webhooks.unreadable + answers.unreadable
+    return Encryption(
+        monitors.encrypted, heartbeats.encrypted, webhooks.encrypted, answers.encrypted, unreadable
+    )

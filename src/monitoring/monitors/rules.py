@@ -12,13 +12,16 @@ from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check, rules_of
 from monitoring.monitors.configuration import Configuration, complete_settings
+from monitoring.monitors.heartbeats.schedules import judge_schedule
+from monitoring.monitors.models import HEARTBEAT
 
 MAX_REQUEST_HEADERS = 20
 
 
 def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configuration:
     """Fill in what a client left out; the default of the name is the URL's host."""
-    return _with_settings(configurations.complete(_with_headers_once(given), defaults, name_after_host))
+    completed = configurations.complete(_with_address(_with_headers_once(given)), defaults, _default_name)
+    return _judged(_with_settings(completed))
 
 
 def change(
@@ -30,15 +33,16 @@ def change(
     configuration.
     """
     patch = _unmasked(_with_headers_once(patch), configuration["request_headers"])
+    patch = _with_one_schedule(patch)
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
     before = {**configuration, "request_headers": headers}
-    after = _with_settings(configurations.change(before, patch, defaults, name_after_host))
+    after = _with_settings(configurations.change(before, patch, defaults, _default_name))
     if after["type"] != before["type"]:
         raise Problem("monitor_type_kept", type=before["type"])
     if len(after["request_headers"]) > MAX_REQUEST_HEADERS:
         raise Problem("request_headers_too_many")
     _check_together(before, after)
-    return after
+    return _judged(after)
 
 
 def status_after(status: str, *, paused: bool) -> str:
@@ -58,6 +62,31 @@ def _with_settings(configuration: Configuration) -> Configuration:
     name = configuration["type"]
     settings = complete_settings(name, configuration.get(name, {}))
     return {**configuration, name: settings} if settings else configuration
+
+
+def _with_address(given: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Give a heartbeat what stands for its address."""
+    return {"url": "heartbeat://job", **given} if given.get("type") == HEARTBEAT else given
+
+
+def _default_name(configuration: Configuration) -> str:
+    return "Heartbeat" if configuration["type"] == HEARTBEAT else name_after_host(configuration)
+
+
+def _with_one_schedule(patch: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Let a period take the place of a cron expression, and the other way round."""
+    settings = patch.get(HEARTBEAT) or {}
+    for one, other in (("cron", "period_seconds"), ("period_seconds", "cron")):
+        if settings.get(one) is not None and other not in settings:
+            return {**patch, HEARTBEAT: {**settings, other: None}}
+    return patch
+
+
+def _judged(configuration: Configuration) -> Configuration:
+    """Return a configuration. Raises Problem for a schedule that cannot be."""
+    if configuration["type"] == HEARTBEAT:
+        judge_schedule(configuration[HEARTBEAT])
+    return configuration
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:

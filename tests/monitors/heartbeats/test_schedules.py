@@ -27,7 +27,7 @@ def expected(cron: str, zone: str, after: str) -> str:
 
 def refusal(**given: Json) -> Problem:
     with pytest.raises(Problem) as refused:
-        judge_schedule(settings(**given), NOW)
+        judge_schedule(settings(**given))
     return refused.value
 
 
@@ -93,10 +93,10 @@ class TestJudgeSchedule:
         "cron", ["0 3 * * *", "*/5 * * * *", "0 0 29 2 *", "0 9 * JAN-MAR mon#1", "0 0 LW * *"]
     )
     def test_what_crontab_takes_is_taken(self, cron: str) -> None:
-        judge_schedule(settings(cron=cron, time_zone="Europe/Berlin"), NOW)
+        judge_schedule(settings(cron=cron, time_zone="Europe/Berlin"))
 
     def test_a_period_is_taken(self) -> None:
-        judge_schedule(settings(period_seconds=60), NOW)
+        judge_schedule(settings(period_seconds=60))
 
     @pytest.mark.parametrize(
         ("cron", "part"),
@@ -124,7 +124,7 @@ class TestJudgeSchedule:
     @given(text(max_size=100) | cron_like)
     def test_no_text_breaks_it(self, cron: str) -> None:
         try:
-            judge_schedule(settings(cron=cron), NOW)
+            judge_schedule(settings(cron=cron))
         except Problem:
             return
         assert Schedule.read(settings(cron=cron)).expected_after(NOW) > NOW

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from monitoring.backends.encryption import UndecryptableError
+from monitoring.checks.probes.heartbeat import HeartbeatProbe
 from monitoring.checks.probes.http import HttpProbe
 from monitoring.checks.probes.protocol import Probe
 from monitoring.checks.probes.tcp import TcpProbe
@@ -15,7 +16,7 @@ from monitoring.checks.probes.unreadable import UnreadableProbe
 log = logging.getLogger(__name__)
 
 # By the document's MonitorType
-PROBES: Mapping[str, type[Probe]] = {"http": HttpProbe, "tcp": TcpProbe}
+PROBES: Mapping[str, type[Probe]] = {"http": HttpProbe, "tcp": TcpProbe, "heartbeat": HeartbeatProbe}
 
 # Every column of `monitors` that some probe reads.
 COLUMNS = tuple(dict.fromkeys(("type", *(column for probe in PROBES.values() for column in probe.columns))))

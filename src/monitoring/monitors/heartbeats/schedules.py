@@ -15,6 +15,9 @@ from monitoring.contract.time_zones import find_time_zone
 # Minute, hour, day of month, month, day of week. Six fields would begin with seconds, which crontab lacks.
 CRON_FIELDS = 5
 
+# A time that comes does so within 28 years of any moment.
+_ANY_MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+
 
 class Schedule(NamedTuple):
     """When pings are expected, and how late one may come.
@@ -58,8 +61,19 @@ class Schedule(NamedTuple):
         """Return when the first ping after a moment is late, in UTC."""
         return self.expected_after(moment) + self.grace
 
+    def deadline(self, counted_from: datetime | None, started_at: datetime | None) -> datetime | None:
+        """Return when a ping is late that ends a run or begins to, in UTC; None before the first ping.
 
-def judge_schedule(settings: Mapping[str, Json], now: datetime) -> None:
+        A run that was started must end within the grace time, and no later than it would without a start.
+        """
+        deadlines = [
+            *([] if counted_from is None else [self.deadline_after(counted_from)]),
+            *([] if started_at is None else [started_at + self.grace]),
+        ]
+        return min(deadlines, default=None)
+
+
+def judge_schedule(settings: Mapping[str, Json]) -> None:
     """Raise a Problem for a cron expression that cannot be read or never comes, or an unknown time zone."""
     zone = find_time_zone(settings["time_zone"])
     if zone is None:
@@ -69,7 +83,7 @@ def judge_schedule(settings: Mapping[str, Json], now: datetime) -> None:
     if len(cron.split()) != CRON_FIELDS:
         raise Problem("cron_unreadable", part="it needs five fields")
     try:
-        expressed = CronSim(cron, now.astimezone(zone))
+        expressed = CronSim(cron, _ANY_MOMENT.astimezone(zone))
     except CronSimError as error:
         raise Problem("cron_unreadable", part=str(error)) from None
     if next(expressed, None) is None:  # it looks 50 years ahead
