@@ -13,11 +13,13 @@ from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
 from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.monitors.charts import MIN_COUNTED, draw_days
-from monitoring.app.monitors.labels import ERRORS, LABELS, STATUSES, UNANSWERED
+from monitoring.app.monitors.form import flatten, labels_of
+from monitoring.app.monitors.labels import ERRORS, STATUSES, UNANSWERED
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
 from monitoring.app.monitors.response_chart import PHASES, draw_chart, draw_phases
 from monitoring.app.monitors.return_to import remember_list
 from monitoring.app.monitors.status_summary import name_responders
+from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.history.close_up import measure_closely
@@ -107,8 +109,9 @@ async def show_monitor(visit: Visit) -> Response:
     page = visit.render(
         "monitors/monitor.html",
         monitor=monitor,
-        configuration=configuration_of(monitor),
-        labels=LABELS,
+        configuration=flatten(configuration_of(monitor)),
+        labels=labels_of(monitor.type),
+        type_form=TYPE_FORMS[monitor.type],
         status_words=STATUSES[monitor.status],
         status_since=_date_status(monitor, incident_page.rows),
         last_error=_explain_last_error(monitor, checks),
