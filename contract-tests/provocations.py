@@ -94,6 +94,16 @@ def write_dns(operation: Operation, **settings: Any) -> Ask:
     return replace(write(operation, dns=settings, **needed), path=path)
 
 
+def schedule(operation: Operation, **settings: str) -> list[Ask]:
+    """Create a heartbeat with these settings, or change one."""
+    body = json.dumps({"type": "heartbeat", "heartbeat": settings}).encode()
+    return [good_ask(operation, path=of_heartbeat(operation), body=body)]
+
+
+def of_heartbeat(operation: Operation) -> str:
+    return operation.path.replace("{monitor_id}", "{heartbeat_id}")
+
+
 def send_form(operation: Operation, form: str) -> Ask:
     return good_ask(operation, BASIC, body=form.encode())
 
@@ -140,6 +150,11 @@ def use_a_key_twice(operation: Operation) -> list[Ask]:
         return [good_ask(operation, key, 'If-Match: "1"'), good_ask(operation, key)]
     if operation.operation_id == "create_incident_note":
         return [good_ask(operation, key, body=b'{"text": "%d"}' % number) for number in range(2)]
+    if operation.operation_id == "renew_ping_url":
+        paths = [
+            operation.path.replace("{monitor_id}", f"{{{word}heartbeat_id}}") for word in ("", "another_")
+        ]
+        return [good_ask(operation, key, path=path) for path in paths]
     if "requestBody" in operation.definition:
         return [write(operation, key, name="One"), write(operation, key, name="Another")]
     other_path = LAST_ID.sub(r"{another_\1}", operation.path)
@@ -191,7 +206,7 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "idempotency_key_reused": use_a_key_twice,
     "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
     "monitor_contradicted": lambda operation: [write(operation, request_body="a")],
-    "monitor_limit_reached": lambda operation: [write(operation)] * 8,  # three exist already
+    "monitor_limit_reached": lambda operation: [write(operation)] * 6,  # five exist already
     "monitor_not_found": ask_for_nothing,
     "monitor_type_kept": lambda operation: [write(operation, type="tcp")],
     "ping_not_offered": lambda operation: [write(operation, type="ping", url="ping://a.example")],
@@ -211,6 +226,18 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "client_certificate_unreadable": lambda operation: [write(operation, client_certificate="a")],
     # Checks
     "monitor_paused": rest_before("/api/monitors/{monitor_id}", paused=True),
+    # Heartbeats
+    "cron_unreadable": lambda operation: schedule(operation, cron="60 * * * *"),
+    "cron_never_comes": lambda operation: schedule(operation, cron="0 0 */8 2 MON#5"),
+    "heartbeat_time_zone_unknown": lambda operation: schedule(
+        operation, cron="0 3 * * *", time_zone="Mars/Olympus"
+    ),
+    "heartbeat_not_asked": lambda operation: [good_ask(operation, path=of_heartbeat(operation))],
+    "heartbeat_not_found": lambda operation: [
+        good_ask(operation, path=operation.path.replace("{token}", "{nothing}"))
+    ],
+    "monitor_takes_no_pings": lambda operation: [good_ask(operation)],
+    "rid_unreadable": lambda operation: [good_ask(operation, query="?rid=1")],
     # Incidents and notifications
     "incident_resolved": lambda operation: [
         good_ask(operation, path=operation.path.replace("{incident_id}", "{resolved_incident_id}"))

@@ -21,8 +21,10 @@ from monitoring.articles.translation.translated_segments import segment_hash
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.auth.tokens import sign_token
+from monitoring.backends.encryption import decrypt
 from monitoring.incidents.models import Incident, IncidentNote
 from monitoring.incidents.responding import MAX_NOTES
+from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.maintenance.service import create_window, end_window
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.announcing import make_delivery
@@ -54,7 +56,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "blog_storage_not_configured": {"blog_storage_url": None},
     "email_not_configured": {"smtp_url": None, "email_from": None},
     "rate_limited": dict.fromkeys(
-        ["rate_limit_api", "rate_limit_token", "rate_limit_webhook_failures"], LIMIT
+        ["rate_limit_api", "rate_limit_token", "rate_limit_webhook_failures", "rate_limit_pings"], LIMIT
     ),
     "webhook_secret_not_configured": {"webhook_secrets": None},
     **{
@@ -192,10 +194,13 @@ def set_scene(service: RunningService) -> dict[str, str]:
 
 
 async def create_things(team_id: UUID) -> dict[str, str]:
-    """Return the ids of three monitors, four channels, two deliveries to the first, and others."""
+    """Return a token for pings, and ids: of five monitors, four channels, two deliveries, and others."""
     address = {"url": "https://a.example/"}
     monitor, other_monitor = [await create_monitor(team_id, address) for _ in range(2)]
     dns_monitor = await create_monitor(team_id, {"type": "dns", "url": "dns://a.example"})
+    schedule = {"type": "heartbeat", "heartbeat": {"period_seconds": 60}}
+    heartbeat, other_heartbeat = [await create_monitor(team_id, schedule) for _ in range(2)]
+    token = decrypt((await Heartbeat.get(monitor_id=heartbeat.id)).encrypted_token)
     channel, other_channel = [await create_channel(team_id, {"type": "webhook", **address}) for _ in range(2)]
     windows = [await create_window(team_id, {"duration_seconds": 600}) for _ in range(3)]
     window, other_window, ended_window = windows
@@ -235,6 +240,8 @@ async def create_things(team_id: UUID) -> dict[str, str]:
         "monitor_id": monitor,
         "another_monitor_id": other_monitor,
         "dns_monitor_id": dns_monitor,
+        "heartbeat_id": heartbeat,
+        "another_heartbeat_id": other_heartbeat,
         "window_id": window,
         "another_window_id": other_window,
         "ended_window_id": ended_window,
@@ -250,7 +257,7 @@ async def create_things(team_id: UUID) -> dict[str, str]:
         "resolved_incident_id": over,
         "stored_article_id": article,
     }
-    return {name: str(thing.pk) for name, thing in things.items()}
+    return {"token": token, "exit_code": "0", **{name: str(thing.pk) for name, thing in things.items()}}
 
 
 async def create_email_channel(team_id: UUID) -> tuple[NotificationChannel, NotificationDelivery]:
@@ -304,7 +311,8 @@ def test_unknown_query_parameters_are_refused_by_all_but_the_lenient() -> None:
     refusing = {operation_id for operation_id, _, name in documented_answers() if name == "invalid_field"}
     lenient = {name for name, each in OPERATIONS.items() if each.definition.get("x-lenient-parameters")}
     assert refusing == OPERATIONS.keys() - lenient
-    assert lenient == {"issue_token", "introspect_token", "revoke_token"}
+    pings = {name for name, each in OPERATIONS.items() if each.path.startswith("/ping/")}
+    assert lenient == {"issue_token", "introspect_token", "revoke_token", *pings}
 
 
 def test_a_lenient_operation_does_not_see_unknown_query_parameters(ordinary_service: RunningService) -> None:

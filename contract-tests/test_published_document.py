@@ -24,6 +24,16 @@ OPEN_TO_ALL = {
     "issue_token",
     "introspect_token",
     "revoke_token",
+    "ping_success",
+    "report_success",
+    "ping_start",
+    "report_start",
+    "ping_fail",
+    "report_fail",
+    "ping_log",
+    "report_log",
+    "ping_exit_code",
+    "report_exit_code",
     "get_entrance",
     "get_health",
     "get_readiness",
@@ -35,6 +45,8 @@ OPEN_TO_ALL = {
     "get_docs",
     "get_guide",
 }
+
+TAKES_ANYTHING = {"$ref": "#/components/requestBodies/Ping"}
 
 
 def operations_with(method: str) -> list[Operation]:
@@ -50,7 +62,7 @@ def statuses_of_what_it_takes(operation: Operation) -> set[str]:
         ("403",): "x-required-scope" in operation.definition,
         ("404",): any("x-absent" in parameter for parameter in operation.parameters),
         ("412",): "If-Match" in taken,
-        ("413", "415"): "requestBody" in operation.definition,
+        ("413", "415"): operation.definition.get("requestBody", TAKES_ANYTHING) != TAKES_ANYTHING,
         ("422",): "Idempotency-Key" in taken,
     }
     return {status for statuses, applies in statuses_by_reason.items() if applies for status in statuses}

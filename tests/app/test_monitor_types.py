@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 
 from app.visitor import Visitor, read_forms, read_text
@@ -14,6 +15,7 @@ from monitors.conversations import create, list_ids, path_of, read
 
 if TYPE_CHECKING:
     from cast import Player
+    from running_service import RunningService
 
 # What is typed into the form of each type but http, and what the API then says. A new type is a line here.
 TYPED: dict[str, dict[str, str]] = {
@@ -36,6 +38,13 @@ TYPED: dict[str, dict[str, str]] = {
         "certificate.names": "imap.example.com, www.example.com",
     },
     "ping": {"url": "router.example.com", "ping.ip_version": "6"},
+    "heartbeat": {
+        "name": "Backup",
+        "heartbeat.period_seconds": "",
+        "heartbeat.cron": "0 3 * * *",
+        "heartbeat.time_zone": "Europe/Berlin",
+        "heartbeat.grace_seconds": "1800",
+    },
 }
 MEANT: dict[str, dict[str, Any]] = {
     "tcp": {
@@ -56,6 +65,16 @@ MEANT: dict[str, dict[str, Any]] = {
         "certificate": {"starttls": "smtp", "names": ["imap.example.com", "www.example.com"]},
     },
     "ping": {"url": "ping://router.example.com", "ping": {"ip_version": 6}},
+    "heartbeat": {
+        "name": "Backup",
+        "url": "heartbeat://job",
+        "heartbeat": {
+            "period_seconds": None,
+            "cron": "0 3 * * *",
+            "time_zone": "Europe/Berlin",
+            "grace_seconds": 1800,
+        },
+    },
 }
 
 others = pytest.mark.parametrize("monitor_type", TYPED)
@@ -105,7 +124,7 @@ class TestForm:
         owner.submit(f"/monitors/{monitor['id']}/edit")
         assert read(alice, monitor) == monitor
 
-    @others
+    @pytest.mark.parametrize("monitor_type", TYPED.keys() - {"heartbeat"})  # which needs a schedule
     def test_that_is_emptied_puts_back_the_defaults(
         self, owner: Visitor, alice: Player, monitor_type: str
     ) -> None:
@@ -144,7 +163,8 @@ class TestPage:
     ) -> None:
         monitor = create(alice, type=monitor_type, **MEANT[monitor_type])
         page = owner.open(f"/monitors/{monitor['id']}").text
-        assert f"{TYPE_FORMS[monitor_type].title} {monitor['url']}" in read_text(page)
+        title = TYPE_FORMS[monitor_type].title
+        assert (title if monitor_type == "heartbeat" else f"{title} {monitor['url']}") in read_text(page)
         shown = set(re.findall("<dt>([^<]+)</dt>", page.partition('id="configuration"')[2]))
         told_above = {"type", "url", "name", "interval_seconds", "tags", "paused"}
         assert shown == {LABELS[name] for name in set(TYPE_FORMS[monitor_type].fields) - told_above}
@@ -175,3 +195,39 @@ class TestList:
         page = owner.open("/monitors?type=ftp")
         assert page.status_code == 400
         assert 'id="error-type"' in page.text
+
+
+class TestHeartbeat:
+    def test_shows_the_line_for_the_job_and_what_it_sent(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        monitor = create(alice, type="heartbeat", **MEANT["heartbeat"])
+        path = f"/monitors/{monitor['id']}"
+        page = owner.open(path).text
+        assert f"curl -fsS -m 10 --retry 5 -o /dev/null {monitor['ping_url']}" in page
+        assert "It waits for a ping" in page
+        assert "Check now" not in page
+        job = httpx.Client(base_url=f"{service.base_url}/ping/{monitor['ping_url'][-36:]}", timeout=30)
+        job.post("/3", content="<script>no space left</script>").raise_for_status()
+        shown = owner.open(path).text
+        assert "&lt;script&gt;no space left&lt;/script&gt;" in shown
+        assert "failed (exit code 3)" in read_text(shown)
+        assert "The job ended with exit code 3" in read_text(shown)
+
+    def test_can_get_a_new_address(self, owner: Visitor, alice: Player) -> None:
+        monitor = create(alice, type="heartbeat", **MEANT["heartbeat"])
+        page = owner.submit(f"/monitors/{monitor['id']}", f"/monitors/{monitor['id']}/renew-ping-url")
+        renewed = read(alice, monitor)["ping_url"]
+        assert renewed != monitor["ping_url"]
+        assert renewed in page.text
+        assert "The address is renewed" in page.text
+
+    def test_whose_schedule_cannot_be_is_refused_beside_the_field(
+        self, owner: Visitor, alice: Player
+    ) -> None:
+        typed = TYPED["heartbeat"] | {"heartbeat.cron": "60 * * * *"}
+        page = owner.submit(new_form("heartbeat"), **typed)
+        assert page.status_code == 422
+        shown = page.text.partition('id="error-heartbeat.cron">')[2].partition("</p>")[0]
+        assert read_text(shown).startswith("Cannot be read (Bad minute)")
+        assert list_ids(alice) == []

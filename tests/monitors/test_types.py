@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,13 +28,18 @@ LEAST: dict[str, dict[str, Any]] = {
     "dns": {"url": "dns://example.com"},
     "certificate": {"url": "tls://mail.example.com:587"},
     "ping": {"url": "ping://router.example.com"},
+    "heartbeat": {"url": "heartbeat://job", "heartbeat": {"period_seconds": 60}},
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     "tcp": {"tls": False, "send": None, "expect": None},
     "dns": {"record_type": "A", "expected": [], "match": "any", "resolver": None},
     "certificate": {"starttls": None, "names": []},
     "ping": {"ip_version": None},
+    "heartbeat": {"period_seconds": 60, "cron": None, "time_zone": "UTC", "grace_seconds": 300},
 }
+
+# What only answers have, by type.
+ANSWERED = {"heartbeat": {"ping_url"}}
 
 # What a monitor of another type cannot have.
 ONLY_FOR_HTTP: dict[str, Any] = {
@@ -69,15 +75,16 @@ class TestCreateMonitor:
     def test_of_another_type_answers_the_defaults_of_http(self, alice: Player, monitor_type: str) -> None:
         """A client of 0.1.0 can read it."""
         monitor, of_http = create(alice, type=monitor_type, **LEAST[monitor_type]), create(alice)
-        assert of_http.keys() == monitor.keys() - {monitor_type}
+        assert of_http.keys() == monitor.keys() - {monitor_type} - ANSWERED.get(monitor_type, set())
         assert {name: monitor[name] for name in ONLY_FOR_HTTP} == {
             name: of_http[name] for name in ONLY_FOR_HTTP
         }
 
     @others
     def test_writes_the_fields_in_the_order_of_the_document(self, alice: Player, monitor_type: str) -> None:
-        other_types = {*monitor_types()} - {monitor_type}
-        fields = [name for name in SCHEMAS["Monitor"]["properties"] if name not in other_types]
+        of_others = {*monitor_types(), *chain(*ANSWERED.values())} - {monitor_type}
+        of_others -= ANSWERED.get(monitor_type, set())
+        fields = [name for name in SCHEMAS["Monitor"]["properties"] if name not in of_others]
         assert list(create(alice, type=monitor_type, **LEAST[monitor_type])) == fields
 
     @others

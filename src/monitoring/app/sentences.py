@@ -28,6 +28,7 @@ NOTICES = {
     "monitor_created_before": "This form has already created this monitor. No second one is created.",
     "monitor_muted": "The monitor is muted: nobody is told when it goes down.",
     "monitor_paused": "The monitor is paused.",
+    "ping_url_renewed": "The address is renewed. Give the new one to the job.",
     "monitor_resumed": "The monitor is resumed.",
     "monitor_unmuted": "The monitor is unmuted.",
     "monitor_updated": "The changes are saved.",

@@ -36,6 +36,7 @@ class Action(StrEnum):
     MONITOR_KEPT = "monitor.kept"
     MONITOR_MUTED = "monitor.muted"
     MONITOR_UNMUTED = "monitor.unmuted"
+    PING_URL_RENEWED = "monitor.ping_url_renewed"
     CHECK_REQUESTED = "monitor.check_requested"
     INCIDENT_ACKNOWLEDGED = "incident.acknowledged"
     INCIDENT_NOTED = "incident.noted"

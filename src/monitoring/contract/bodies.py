@@ -32,6 +32,9 @@ class RequestBody:
             self._readers |= dict.fromkeys(map(str.lower, names), reader)
         self.is_expected = bool(self._readers)
         """Whether the operation takes a body at all; others leave theirs unread."""
+        kept = (content.get("x-kept-bytes") for content in request_body.get("content", {}).values())
+        self.kept_bytes: int | None = next(kept, None)
+        """How much of a body of any media type is kept, if its beginning is all that matters."""
 
     def read(self, encoded: bytes, headers: Headers) -> Json:
         """Parse and validate what was received; None where an optional body is absent. Raises Problem."""

@@ -10,10 +10,11 @@ from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.monitors import muting, queries, service
 from monitoring.monitors.entity_tags import entity_tag
+from monitoring.monitors.heartbeats.tokens import find_heartbeat
 from monitoring.monitors.queries import MonitorFilter, MonitorRow, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
 from monitoring.notifications.muting import find_mute
-from monitoring.web.replies import Reply
+from monitoring.web.replies import NO_STORE, Reply
 
 
 async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the document
@@ -36,7 +37,8 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
 async def create_monitor(body: Json, caller: Caller) -> Reply:
     """Create a monitor."""
     monitor = await service.create_monitor(caller.team_id, body, by=caller.actor)
-    return _reply(row_of(monitor, None), 201, Location=f"/api/monitors/{monitor.id}")
+    row = row_of(monitor, None, await find_heartbeat(monitor))
+    return _reply(row, 201, Location=f"/api/monitors/{monitor.id}")
 
 
 async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
@@ -47,7 +49,8 @@ async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
 async def update_monitor(monitor_id: str, body: Json, caller: Caller, if_match: str | None = None) -> Reply:
     """Change a monitor."""
     monitor = await service.update_monitor(caller.team_id, UUID(monitor_id), body, if_match, by=caller.actor)
-    return _reply(row_of(monitor, await find_mute(monitor.id, datetime.now(UTC))))
+    mute = await find_mute(monitor.id, datetime.now(UTC))
+    return _reply(row_of(monitor, mute, await find_heartbeat(monitor)))
 
 
 async def delete_monitor(monitor_id: str, caller: Caller, if_match: str | None = None) -> Reply:
@@ -71,4 +74,5 @@ async def unmute_monitor(monitor_id: str, caller: Caller) -> Reply:
 
 
 def _reply(monitor: MonitorRow, status: int = 200, **headers: str) -> Reply:
-    return Reply(represent_monitor(monitor), status, {"ETag": entity_tag(monitor["version"]), **headers})
+    headers |= {"ETag": entity_tag(monitor["version"]), **(NO_STORE if monitor["encrypted_token"] else {})}
+    return Reply(represent_monitor(monitor), status, headers)

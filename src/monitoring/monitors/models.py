@@ -14,6 +14,9 @@ from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 from monitoring.contract.document import Json
 
+# The type of monitors that are not asked: jobs report to them.
+HEARTBEAT = "heartbeat"
+
 
 class Monitor(Model):
     """A watched web address. Columns are named like the document's fields, and the last three are ours."""

@@ -23,6 +23,7 @@ from monitoring.backends.rowsets import pack_ids
 from monitoring.backends.statements import is_postgres, spell, spell_values
 from monitoring.contract.problems import Problem
 from monitoring.monitors.configuration import column_names
+from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import Mute
 
@@ -31,6 +32,7 @@ MonitorRow: TypeAlias = "Mapping[str, Any]"
 
 _OF_CHECK_STATE = ("last_checked_at", "next_check_at", "last_response_time_ms", "last_error")
 _OF_MUTE = ("muted_until", "muted_by")
+_OF_HEARTBEAT = ("encrypted_token",)
 
 _ORDER = "monitors.team_id DESC, monitors.id DESC"
 
@@ -182,13 +184,14 @@ async def read_monitor(team_id: UUID, monitor_id: UUID) -> MonitorRow:
     raise Problem("monitor_not_found")
 
 
-def row_of(monitor: Monitor, mute: Mute | None) -> MonitorRow:
+def row_of(monitor: Monitor, mute: Mute | None, heartbeat: Heartbeat | None = None) -> MonitorRow:
     """Return the row that `read_monitor` would return for a monitor that was just stored."""
     return {
         **{name: getattr(monitor, name) for name in _columns_of_monitors()},
         **{name: getattr(monitor.check_state, name) for name in _OF_CHECK_STATE},
         "is_muted": mute is not None,
         **{name: getattr(mute, name, None) for name in _OF_MUTE},
+        **{name: getattr(heartbeat, name, None) for name in _OF_HEARTBEAT},
     }
 
 
@@ -230,10 +233,12 @@ async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
         *(f"watches.{name}" for name in _OF_CHECK_STATE),
         "mutes.id IS NOT NULL AS is_muted",
         *(f"mutes.{name}" for name in _OF_MUTE),
+        *(f"heartbeats.{name}" for name in _OF_HEARTBEAT),
     ]
     sql = (
         f"SELECT {', '.join(columns)} FROM (SELECT monitors.* FROM monitors {source}) AS monitors"  # noqa: S608 - names of our own
         " JOIN watches ON watches.monitor_id = monitors.id"
+        " LEFT JOIN heartbeats ON heartbeats.monitor_id = monitors.id"
         " LEFT JOIN mutes ON mutes.monitor_id = monitors.id"
         f" AND (mutes.muted_until IS NULL OR mutes.muted_until > CURRENT_TIMESTAMP) ORDER BY {order}"
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from monitoring.backends.encryption import UndecryptableError
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.configuration import represent_configuration
+from monitoring.monitors.heartbeats.tokens import ping_url_of
 from monitoring.monitors.queries import MonitorPage, MonitorRow
 
 
@@ -16,6 +18,7 @@ def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
     return {
         "id": str(monitor["id"]),
         **represent_configuration(monitor),
+        **_represent_ping_url(monitor["encrypted_token"]),
         "status": monitor["status"],
         "status_changed_at": write_timestamp(monitor["status_changed_at"]),
         "last_checked_at": write_timestamp(monitor["last_checked_at"]),
@@ -26,6 +29,16 @@ def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
         "created_at": write_timestamp(monitor["created_at"]),
         "updated_at": write_timestamp(monitor["updated_at"]),
     }
+
+
+def _represent_ping_url(encrypted_token: str | None) -> dict[str, Any]:
+    """Write the ping URL that a heartbeat has. One that no key decrypts is left out."""
+    if encrypted_token is None:
+        return {}
+    try:
+        return {"ping_url": ping_url_of(encrypted_token)}
+    except UndecryptableError:
+        return {}
 
 
 def represent_mute(muted_until: datetime | None, muted_by: str | None) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check, rules_of
 from monitoring.monitors.assertions import check_assertions
 from monitoring.monitors.configuration import Configuration, complete_settings
+from monitoring.monitors.heartbeats.schedules import judge_schedule
+from monitoring.monitors.models import HEARTBEAT
 from monitoring.monitors.settings_rules import demand_readable
 from monitoring.outbound.tls_settings import TlsSettings, is_readable
 
@@ -25,10 +27,8 @@ def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configu
     Raises Problem for what the schema allows and nobody can read.
     """
     _check_readable(given)
-    configuration = configurations.complete(_with_headers_once(given), defaults, name_after_host)
-    configuration = _with_settings(configuration)
-    demand_readable(configuration)
-    return configuration
+    completed = configurations.complete(_with_address(_with_headers_once(given)), defaults, _default_name)
+    return _judged(_with_settings(completed))
 
 
 def change(
@@ -39,18 +39,17 @@ def change(
     A credential that the patch masks keeps its value. Raises Problem if the patch contradicts the monitor's
     configuration, or has what nobody can read.
     """
-    patch = _unmasked(_with_headers_once(patch), configuration)
+    patch = _with_one_schedule(_unmasked(_with_headers_once(patch), configuration))
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
     before = {**configuration, "request_headers": headers}
-    after = _with_settings(configurations.change(before, patch, defaults, name_after_host))
+    after = _with_settings(configurations.change(before, patch, defaults, _default_name))
     if after["type"] != before["type"]:
         raise Problem("monitor_type_kept", type=before["type"])
     if len(after["request_headers"]) > MAX_REQUEST_HEADERS:
         raise Problem("request_headers_too_many")
     _check_together(before, after)
     _check_readable(patch)
-    demand_readable(after)
-    return after
+    return _judged(after)
 
 
 def status_after(status: str, *, paused: bool) -> str:
@@ -70,6 +69,32 @@ def _with_settings(configuration: Configuration) -> Configuration:
     name = configuration["type"]
     settings = complete_settings(name, configuration.get(name, {}))
     return {**configuration, name: settings} if settings else configuration
+
+
+def _with_address(given: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Give a heartbeat what stands for its address."""
+    return {"url": "heartbeat://job", **given} if given.get("type") == HEARTBEAT else given
+
+
+def _default_name(configuration: Configuration) -> str:
+    return "Heartbeat" if configuration["type"] == HEARTBEAT else name_after_host(configuration)
+
+
+def _with_one_schedule(patch: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Let a period take the place of a cron expression, and the other way round."""
+    settings = patch.get(HEARTBEAT) or {}
+    for one, other in (("cron", "period_seconds"), ("period_seconds", "cron")):
+        if settings.get(one) is not None and other not in settings:
+            return {**patch, HEARTBEAT: {**settings, other: None}}
+    return patch
+
+
+def _judged(configuration: Configuration) -> Configuration:
+    """Return a configuration. Raises Problem for settings that no schema can tell from right ones."""
+    demand_readable(configuration)
+    if configuration["type"] == HEARTBEAT:
+        judge_schedule(configuration[HEARTBEAT])
+    return configuration
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -33,8 +33,10 @@ from monitoring.monitors.configuration import (
 )
 from monitoring.monitors.entity_tags import is_current
 from monitoring.monitors.health import State
+from monitoring.monitors.heartbeats.models import Heartbeat
+from monitoring.monitors.heartbeats.tokens import new_token
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
-from monitoring.monitors.models import CheckState, Monitor
+from monitoring.monitors.models import HEARTBEAT, CheckState, Monitor
 from monitoring.monitors.recording import entries_of, record_act, record_change
 from monitoring.monitors.settings_rules import demand_offered, demand_public_resolver
 
@@ -60,7 +62,8 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
             team = await Team.get(id=team_id)
             raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
         entries = entries_of(monitor, Action.MONITOR_CREATED, by)
-        await insert_together(connection, monitor, *begin_checks(monitor, now), *entries)
+        own = [Heartbeat(monitor_id=monitor.id, **new_token())] if monitor.type == HEARTBEAT else []
+        await insert_together(connection, monitor, *begin_checks(monitor, now), *own, *entries)
         await cover_monitor(monitor, datetime.now(UTC), since=now)
     return monitor
 
@@ -146,7 +149,7 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
         monitor.status = rules.status_after(monitor.status, paused=monitor.paused)
         monitor.status_changed_at = (await restart_checks([monitor], now))[monitor.id]
     elif rules.is_checked_otherwise(before, after):
-        await check_changed(monitor.check_state, now)
+        await check_changed(monitor, now)
     if not monitor.paused and is_covered(monitor.check_state, now):  # a resumed one, too
         monitor.status = State.MAINTENANCE
     await monitor.save()

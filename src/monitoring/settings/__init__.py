@@ -163,6 +163,10 @@ class Settings(BaseSettings):
     rate_limit_webhook_failures: Annotated[
         RateLimitPolicy, NoDecode, values.read_rate_limit("webhook_failures")
     ] = _setting("Wrong webhook secrets of one address / window in seconds", "20/60")
+    rate_limit_pings: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("pings")] = _setting(
+        "Pings of one heartbeat, and of one address to heartbeats that do not exist / window in seconds",
+        "60/60",
+    )
     rate_limit_check_now: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("check_now")] = (
         _setting("Checks a team asks for beside the regular ones / window in seconds", "10/60")
     )

@@ -15,7 +15,7 @@ from monitoring.contract.parameters import Parameters, argument_name
 from monitoring.contract.problems import Problem
 from monitoring.contract.responses import Responses
 from monitoring.contract.validation import BrokenPromise, Validation
-from monitoring.web.bodies import receive_body
+from monitoring.web.bodies import receive_beginning, receive_body
 from monitoring.web.replies import Reply, notes_of, send_reply
 from monitoring.web.security import caller_of
 
@@ -91,7 +91,9 @@ class Endpoint:
             await self._precondition(**_situation(scope, receive, self._precondition_wants))
         try:
             arguments = self._parameters.read(scope["path_params"], scope["query_string"], scope["headers"])
-            if self._body.is_expected:
+            if self._body.kept_bytes is not None:
+                arguments["body"] = await receive_beginning(receive, self._body.kept_bytes)
+            elif self._body.is_expected:
                 arguments["body"] = self._body.read(await receive_body(scope, receive), scope["headers"])
         except Problem as problem:
             raise problem.renamed(self._problem_names) from None

@@ -51,6 +51,7 @@ _WORDS = {
     Action.MONITOR_KEPT: "undid the deletion of the monitor",
     Action.MONITOR_MUTED: "muted the monitor",
     Action.MONITOR_UNMUTED: "unmuted the monitor",
+    Action.PING_URL_RENEWED: "renewed the ping URL of the monitor",
     Action.INCIDENT_ACKNOWLEDGED: "acknowledged an incident of",
     Action.INCIDENT_NOTED: "wrote a note about an incident of",
     Action.INCIDENT_TOLD: "sent the alert about an incident of",

@@ -38,6 +38,10 @@ LABELS: Mapping[str, str] = {
     "certificate.starttls": "STARTTLS",
     "certificate.names": "Other names of the certificate",
     "ping.ip_version": "IP version",
+    "heartbeat.period_seconds": "Seconds between pings",
+    "heartbeat.cron": "Or the schedule of a crontab",
+    "heartbeat.time_zone": "Time zone of the schedule",
+    "heartbeat.grace_seconds": "Seconds of grace",
 }
 """By the document's names; settings of a type are named like `tcp.expect`."""
 
@@ -66,6 +70,10 @@ HINTS: Mapping[str, str] = {
     "retry_interval_seconds": "{minimum} to {maximum}. While a failure or a recovery is being confirmed.",
     "tcp.send": "Once it is connected. Enter ends a line as protocols do (CRLF). "
     "Whoever sees the monitor sees this.",
+    "heartbeat.period_seconds": "{minimum} to {maximum}. Empty where a crontab says when the job runs.",
+    "heartbeat.cron": "Minute, hour, day of month, month, day of week, such as “0 3 * * MON-FRI”.",
+    "heartbeat.time_zone": "Such as Europe/Berlin.",
+    "heartbeat.grace_seconds": "{minimum} to {maximum}. So late may a ping be, and so long may a run take.",
     "tcp.expect": "Must be in what the server sends. Case matters. If empty, connecting is enough.",
     "dns.expected": "One per line, such as “10 mail.example.com”. At most {maxItems}. If empty, any will do.",
     "dns.resolver": "Its address, such as 9.9.9.9. If empty, this service's name servers are asked.",
@@ -118,6 +126,23 @@ STATUSES: Mapping[str, str] = {
 }
 """The document's MonitorStatus, in the order of the filter."""
 
+HEARTBEAT_STATUSES: Mapping[str, str] = {
+    **STATUSES,
+    "pending": "It waits for a ping.",
+    "up": "The job reports in time.",
+    "down": "The job did not report in time, or reported a failure.",
+    "unknown": "The service could not take pings when one was expected.",
+}
+"""The same of a heartbeat, which is not asked."""
+
+PINGS: Mapping[str, str] = {
+    "success": "ended well",
+    "start": "began",
+    "fail": "failed",
+    "log": "wrote",
+}
+"""The document's PingKind."""
+
 ERRORS: Mapping[str, str] = {
     "dns_failure": "Name not found",
     "connection_refused": "Connection refused",
@@ -130,6 +155,9 @@ ERRORS: Mapping[str, str] = {
     "keyword_missing": "Required text missing",
     "keyword_forbidden": "Forbidden text found",
     "assertion_failed": "Assertion failed",
+    "ping_missing": "No ping in time",
+    "job_unfinished": "Run not finished in time",
+    "job_failed": "The job failed",
     "too_many_redirects": "Too many redirects",
     "response_too_large": "Answer too large",
     "blocked_address": "Address not allowed",

@@ -104,5 +104,17 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
             **_SENSITIVITY,
         },
     ),
+    "heartbeat": TypeForm(
+        title="Heartbeat",
+        purpose="Waits for a job to report, and notices when it does not: backups, cron jobs, queues.",
+        scheme="heartbeat",
+        address_label="",
+        address_hint="",
+        first=(
+            *("name", "heartbeat.period_seconds", "heartbeat.cron", "heartbeat.time_zone"),
+            *("heartbeat.grace_seconds", "tags"),
+        ),
+        groups={},
+    ),
 }
 """By the document's MonitorType, in the order in which people choose."""

@@ -29,6 +29,9 @@ class Objection(StrEnum):
     KEYWORD_FORBIDDEN = auto()
     TLS_EXPIRING = auto()
     SLOW = auto()
+    PING_MISSING = auto()
+    JOB_UNFINISHED = auto()
+    JOB_FAILED = auto()
 
 
 class Finding(NamedTuple):
@@ -38,6 +41,8 @@ class Finding(NamedTuple):
     an UNKNOWN outcome has no error. `status_code` is the answer's status, if its protocol has one.
     `certificate_expires_at` is when the first certificate on the way expires, if there was one. `answer` is
     what is kept of an answer that makes the check fail (`status_code`, and `headers` as pairs).
+
+    A finding with `holds_until` is certain, so no other has to confirm it, and the next check is due then.
     """
 
     outcome: Outcome
@@ -47,6 +52,7 @@ class Finding(NamedTuple):
     timings: Timings = Timings()
     certificate_expires_at: datetime | None = None
     answer: dict[str, Json] | None = None
+    holds_until: datetime | None = None
 
     @classmethod
     def of_failure(cls, failed: ExchangeFailed) -> Self:

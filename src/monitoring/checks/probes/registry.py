@@ -9,6 +9,7 @@ from typing import Any
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.checks.probes.certificate import CertificateProbe
 from monitoring.checks.probes.dns import DnsProbe
+from monitoring.checks.probes.heartbeat import HeartbeatProbe
 from monitoring.checks.probes.http import HttpProbe
 from monitoring.checks.probes.ping import PingProbe
 from monitoring.checks.probes.protocol import Probe
@@ -24,6 +25,7 @@ PROBES: Mapping[str, type[Probe]] = {
     "dns": DnsProbe,
     "certificate": CertificateProbe,
     "ping": PingProbe,
+    "heartbeat": HeartbeatProbe,
 }
 
 # Every column of `monitors` that some probe reads.
