@@ -34,6 +34,7 @@ LAST_ID = re.compile(r"\{(\w+)\}(?=[^{]*$)")  # of a path
 MAX_BODY_BYTES = 1_048_576
 YESTERDAY = datetime.now(UTC) - timedelta(days=1)
 NOBODYS_ID = "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70"  # as the document writes it
+OF_JSON = {"source": "json", "comparison": "exists"}
 NOBODYS_HOURS = {"starts_at": "22:00", "ends_at": "07:00", "time_zone": "Mars/Olympus"}
 FORM = "application/x-www-form-urlencoded"
 
@@ -177,18 +178,25 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "oauth_unsupported_grant_type": lambda operation: [send_form(operation, "grant_type=password")],
     # Monitors
     "idempotency_key_reused": use_a_key_twice,
-    "keyword_without_body": lambda operation: [
-        write(operation, method="HEAD"),
-        write(operation, required_keyword="ok"),
-    ],
     "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
+    "monitor_contradicted": lambda operation: [write(operation, request_body="a")],
     "monitor_limit_reached": lambda operation: [write(operation)] * 9,  # two exist already
     "monitor_not_found": ask_for_nothing,
-    "request_body_without_content": lambda operation: [write(operation, request_body="a")],
+    "monitor_type_kept": lambda operation: [write(operation, type="tcp")],
     "request_header_masked": lambda operation: [
         write(operation, request_headers={"Authorization": "********"})
     ],
     "request_headers_too_many": fill_with_headers,
+    "assertion_path_unreadable": lambda operation: [write(operation, assertions=[{**OF_JSON, "path": "$."}])],
+    "assertion_path_costly": lambda operation: [
+        write(operation, assertions=[{**OF_JSON, "path": "$..a..b"}])
+    ],
+    "assertion_pattern_unreadable": lambda operation: [
+        write(operation, assertions=[{"source": "body", "comparison": "matches", "value": "(?=a)"}])
+    ],
+    "certificate_authority_unreadable": lambda operation: [write(operation, certificate_authority="a")],
+    "client_certificate_masked": lambda operation: [write(operation, client_certificate="********")],
+    "client_certificate_unreadable": lambda operation: [write(operation, client_certificate="a")],
     # Checks
     "monitor_paused": rest_before("/api/monitors/{monitor_id}", paused=True),
     # Incidents and notifications

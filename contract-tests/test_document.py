@@ -205,11 +205,13 @@ class TestDocument:
         }
         assert closed == {
             "MonitorCreate",
+            "AssertionCreate",
             "IncidentNoteCreate",
             "NotificationRoutingCreate",
             "NotificationRoutingUpdate",
             "QuietHoursCreate",
             "MonitorUpdate",
+            "TcpSettingsInput",
             "MuteRequest",
             "MaintenanceWindowCreate",
             "MaintenanceWindowUpdate",

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 CATALOGUE = Catalogue(published_document())
 
-ONE_LINE = LABELS.keys() - {"request_headers", "request_body"}
+MANY_LINES = {"request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"}
+ONE_LINE = LABELS.keys() - MANY_LINES
 
 
 def _form_with(**typed: str) -> dict[str, str]:
@@ -97,6 +98,33 @@ TYPED: list[tuple[str, str, Any]] = [
     ("required_keyword", " ok ", " ok "),
     ("required_keyword", "", None),
     ("forbidden_keyword", "<b>", "<b>"),
+    (
+        "assertions",
+        "json $.ok equals true\n\n header X-Api-Version  equals 2",
+        [
+            {"source": "json", "path": "$.ok", "comparison": "equals", "value": True},
+            {"source": "header", "name": "X-Api-Version", "comparison": "equals", "value": "2"},
+        ],
+    ),
+    (
+        "assertions",
+        'json $.a[?@.b == "c d"].n equals "3"',
+        [{"source": "json", "path": '$.a[?@.b == "c d"].n', "comparison": "equals", "value": "3"}],
+    ),
+    (
+        "assertions",
+        'body matches "status":\\s*"ok"',
+        [{"source": "body", "comparison": "matches", "value": '"status":\\s*"ok"'}],
+    ),
+    (
+        "assertions",
+        "first_byte_ms less_than 500",
+        [{"source": "first_byte_ms", "comparison": "less_than", "value": 500}],
+    ),
+    ("assertions", "header Age exists", [{"source": "header", "name": "Age", "comparison": "exists"}]),
+    ("assertions", " ", []),
+    ("retry_interval_seconds", "30", 30),
+    ("certificate_authority", "", None),
     ("interval_seconds", " 60 ", 60),
     ("interval_seconds", "", 300),
     ("timeout_seconds", "010", 10),
@@ -183,7 +211,7 @@ class TestReading:
         grouped = [name for names in GROUPS.values() for name in names]
         assert LABELS.keys() == configuration_with().keys()
         assert len(set(grouped)) == len(grouped)
-        assert set(grouped) | {"name", "url", "interval_seconds", "tags", "paused"} == LABELS.keys()
+        assert set(grouped) | {"name", "type", "url", "interval_seconds", "tags", "paused"} == LABELS.keys()
 
     def test_knows_every_state_and_error_of_the_document(self) -> None:
         schemas = published_document().root["components"]["schemas"]
@@ -208,6 +236,8 @@ class TestRefusing:
             ("tags", "shop shop", "Must not repeat an entry"),
             ("expected_status_codes", "2xx,abc", 'abc: must be text such as "204", "2xx" or "200-299"'),
             ("request_headers", "Accept", "Has the wrong form"),
+            ("assertions", "json $.a exists\nfine", "Assertion 2: has the wrong form"),
+            ("assertions", "json $.a equals", "Assertion 1: is required"),
             ("method", "TRACE", "Must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
         ],
     )

@@ -17,9 +17,10 @@ from monitoring.audit.filters import EntryFilter
 from monitoring.audit.service import list_entries
 from monitoring.backends.encryption import MASK
 from monitoring.contract.problems import Problem
+from monitoring.monitors.client_certificates import read_client_certificate
 from monitoring.monitors.configuration import sent_configuration_of
 from monitoring.monitors.service import get_monitor
-from monitors.configurations import configuration_with
+from monitors.configurations import CERTIFICATE_AUTHORITY, CLIENT_CERTIFICATE, configuration_with
 from monitors.conversations import MONITORS, URL, create, list_ids, path_of, read
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 HOSTILE = '"><script>alert(1)</script>{{ 7*7 }}'
 FULL: dict[str, Any] = {
     "name": f"Shop {HOSTILE}",
+    "type": "http",
     "url": "https://shop.example.com/?q=%22'\"><script>alert(1)</script>",
     "method": "POST",
     "request_headers": {"Accept": HOSTILE, "X-Two": "2"},
@@ -41,14 +43,20 @@ FULL: dict[str, Any] = {
     "expected_status_codes": ["204", "300-399"],
     "required_keyword": f" {HOSTILE} ",
     "forbidden_keyword": "' onfocus='alert(1)",
+    "assertions": [
+        {"source": "json", "path": "$['</textarea>']", "comparison": "equals", "value": HOSTILE},
+        {"source": "header", "name": "Age", "comparison": "less_than", "value": 60},
+    ],
     "interval_seconds": 61,
     "timeout_seconds": 60,
     "follow_redirects": False,
     "verify_tls": False,
+    "certificate_authority": CERTIFICATE_AUTHORITY,
     "tls_expiry_warning_days": 0,
     "slow_threshold_ms": 1,
     "failure_threshold": 10,
     "recovery_threshold": 1,
+    "retry_interval_seconds": 30,
     "paused": True,
     "tags": ["shop", "a_b-1"],
 }
@@ -110,7 +118,7 @@ class TestCreating:
         monitor = _only_monitor(alice)
         assert created.url.path == f"/app/monitors/{monitor['id']}"
         assert _says(created, NOTICES["monitor_created"])
-        assert _configuration_of(monitor) == configuration_with()
+        assert monitor.items() >= configuration_with().items()
         assert _acts_of(service, member) == [("monitor.created", "shop.example.com")]
 
     def test_with_every_field_makes_what_the_api_says_and_the_form_shows(
@@ -184,6 +192,14 @@ class TestCreating:
         assert {name: kept[name] for name in typed} == typed
         assert list_ids(alice) == []
 
+    def test_names_the_assertion_that_nobody_can_read(self, owner: Visitor, alice: Player) -> None:
+        refused = owner.submit("/monitors/new", url=URL, assertions="header Age exists\njson $.a[ exists")
+        assert refused.status_code == 422
+        assert _says(
+            refused, "Assertion 2: must be a JSONPath (RFC 9535), which this is not from character 5 on"
+        )
+        assert list_ids(alice) == []
+
     def test_says_when_the_plan_is_full(self, service: RunningService, catalogue: Catalogue) -> None:
         team = form_team(service, max_monitors=1)
         with Visitor(service, team) as owner:
@@ -199,6 +215,32 @@ class TestCreating:
     def test_takes_no_form_id_of_others(self, owner: Visitor, alice: Player, form_id: str) -> None:
         assert owner.submit("/monitors/new", url=URL, form_id=form_id).status_code == 400
         assert list_ids(alice) == []
+
+
+class TestClientCertificate:
+    def test_is_kept_replaced_or_removed_and_never_shown(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        def read_stored() -> str | None:
+            async def read_row() -> str | None:
+                row = await get_monitor(owner.team.id, UUID(monitor["id"]))
+                return read_client_certificate(row.client_certificate)
+
+            return service.run(read_row())
+
+        owner.submit("/monitors/new", url=URL, client_certificate=CLIENT_CERTIFICATE)
+        monitor = _only_monitor(alice)
+        assert read_stored() == CLIENT_CERTIFICATE
+        page = owner.open(_form_page(monitor)).text
+        assert CLIENT_CERTIFICATE.splitlines()[2] not in page
+        assert "Replace" in page
+        owner.submit(_form_page(monitor), name="Shop")
+        assert (read(alice, monitor)["name"], read_stored()) == ("Shop", CLIENT_CERTIFICATE)
+        other = CLIENT_CERTIFICATE + "\n"
+        owner.submit(_form_page(monitor), client_certificate=other)
+        assert str(read_stored()).split() == CLIENT_CERTIFICATE.split()
+        owner.submit(_form_page(monitor), removed_certificate="on")
+        assert read_stored() is None
 
 
 class TestChanging:
@@ -274,7 +316,7 @@ class TestChanging:
         monitor = create(alice, **FULL)
         empty: dict[str, Any] = {**dict.fromkeys(FULL, ""), "interval_choice": ""}
         checked = {"follow_redirects": "on", "verify_tls": "on", "paused": []}
-        owner.submit(_form_page(monitor), **empty | checked | {"url": URL, "method": "GET"})
+        owner.submit(_form_page(monitor), **empty | checked | {"url": URL, "type": "http", "method": "GET"})
         assert _configuration_of(read(alice, monitor)) == configuration_with()
 
     def test_after_somebody_else_did_shows_both_and_takes_the_second_try(

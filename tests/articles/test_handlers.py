@@ -467,10 +467,10 @@ class TestSegments:
     def test_are_corrected_and_left_to_the_engine_again(
         self, publisher: httpx.Client, site: Player, editor: Player
     ) -> None:
-        path = submit(publisher, title="Shoes", content="Fit **beats** shine.", format="markdown")
+        path = submit(publisher, title="Boots", content="Fit **beats** shine.", format="markdown")
         segments = f"{path}/translations/es/segments"
         title, sentence = site.get(segments).json()["segments"]
-        assert (title["source"], title["is_corrected"]) == ("Shoes", False)
+        assert (title["source"], title["is_corrected"]) == ("Boots", False)
         words = "Manda el <g1>ajuste</g1>."
         by_people = sentence | {"text": words, "is_corrected": True}
         for text, after in ((words, by_people), (None, sentence)):

@@ -59,6 +59,7 @@ def claim(team: str, host: str | None = None, interval_seconds: int = 300) -> Cl
         health=Health(State.UP),
         status="up",
         interval_seconds=interval_seconds,
+        retry_interval_seconds=10,
         failure_threshold=1,
         recovery_threshold=1,
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.backends.fields import uuid7
-from monitoring.checks.slots import RECHECK, next_check_at, next_slot
+from monitoring.checks.slots import next_check_at, next_slot
 
 MONITOR_ID = UUID("019a9f4e-7c00-7000-8000-000000000001")
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -72,12 +72,22 @@ class TestNextCheck:
         self, monitor_id: UUID, interval_seconds: int, now: datetime
     ) -> None:
         assert next_check_at(
-            monitor_id, is_settling=False, interval_seconds=interval_seconds, now=now
+            monitor_id,
+            is_settling=False,
+            interval_seconds=interval_seconds,
+            retry_interval_seconds=10,
+            now=now,
         ) == next_slot(monitor_id, interval_seconds, now)
 
-    @given(st.uuids(), intervals, moments)
-    def test_that_settles_a_streak_comes_soon_wherever_the_slots_are(
-        self, monitor_id: UUID, interval_seconds: int, now: datetime
+    @given(st.uuids(), intervals, st.integers(5, 3600), moments)
+    def test_that_settles_a_streak_comes_after_the_retry_interval_wherever_the_slots_are(
+        self, monitor_id: UUID, interval_seconds: int, retry_interval_seconds: int, now: datetime
     ) -> None:
-        check_at = next_check_at(monitor_id, is_settling=True, interval_seconds=interval_seconds, now=now)
-        assert check_at == now + RECHECK < now + timedelta(seconds=interval_seconds)
+        check_at = next_check_at(
+            monitor_id,
+            is_settling=True,
+            interval_seconds=interval_seconds,
+            retry_interval_seconds=retry_interval_seconds,
+            now=now,
+        )
+        assert check_at == now + timedelta(seconds=min(interval_seconds, retry_interval_seconds))

@@ -27,7 +27,7 @@ from incidents.breakdowns import open_incident
 from monitoring.checks.claims import claim_due
 from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.requests import request_check
-from monitoring.checks.slots import RECHECK, next_slot
+from monitoring.checks.slots import next_slot
 from monitoring.checks.storing import store
 from monitoring.history.queries import list_results
 from monitoring.incidents.models import Incident
@@ -148,12 +148,15 @@ class TestNextCheck:
         check_state = await read_watch(monitor)
         assert check_state.due_at == check_state.next_check_at == NOON + SECOND
 
-    async def test_of_a_failure_that_is_not_confirmed_is_soon(self) -> None:
-        [monitor] = await make_due(interval_seconds=86_400)
+    @pytest.mark.parametrize("retry_interval_seconds", [5, 10, 600])
+    async def test_of_a_failure_that_is_not_confirmed_is_after_the_retry_interval(
+        self, retry_interval_seconds: int
+    ) -> None:
+        [monitor] = await make_due(interval_seconds=86_400, retry_interval_seconds=retry_interval_seconds)
         await store(found([await claim_one()], DOWN, NOON), NOON + 20 * SECOND)
         check_state = await read_watch(monitor)
-        slot = next_slot(monitor.id, 86_400, NOON)
-        assert check_state.due_at == check_state.next_check_at == min(NOON + 20 * SECOND + RECHECK, slot)
+        retried_at = NOON + (20 + retry_interval_seconds) * SECOND
+        assert check_state.due_at == check_state.next_check_at == retried_at
 
     async def test_is_due_then_and_not_before(self) -> None:
         [monitor] = await make_due()

@@ -3,9 +3,11 @@
 import re
 from typing import Any
 
+import trustme
 from hypothesis import strategies as st
 
 from monitoring.contract.document import published_document
+from monitoring.monitors.client_certificates import show_client_certificate
 from monitoring.monitors.configuration import default_configuration
 from monitoring.monitors.request_headers import show_headers
 from monitoring.monitors.rules import complete
@@ -28,7 +30,11 @@ def _is_visible(name: str) -> bool:
 
 def as_shown(configuration: dict[str, Any]) -> dict[str, Any]:
     """Return a configuration as answers show it."""
-    return {**configuration, "request_headers": show_headers(configuration["request_headers"])}
+    return {
+        **configuration,
+        "request_headers": show_headers(configuration["request_headers"]),
+        "client_certificate": show_client_certificate(configuration["client_certificate"]),
+    }
 
 
 def _text(max_characters: int, min_characters: int = 0) -> st.SearchStrategy[str]:
@@ -47,6 +53,40 @@ def _headers(values: st.SearchStrategy[Any], max_headers: int) -> st.SearchStrat
     return st.lists(headers, unique_by=lambda header: header[0].lower(), max_size=max_headers).map(dict)
 
 
+_texts = _text(255, 1)
+_assertions = st.one_of(
+    st.builds(
+        lambda path, comparison, value: {
+            "source": "json",
+            "path": path,
+            "comparison": comparison,
+            "value": value,
+        },
+        st.sampled_from(["$", "$.status", "$..id", "$.items[?@.name == 'a b'].n", "$['ä equals b']"]),
+        st.sampled_from(["equals", "not_equals", "contains", "not_contains"]),
+        _texts | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e9, 1e9),
+    ),
+    st.builds(
+        lambda name, comparison: {"source": "header", "name": name, "comparison": comparison},
+        st.sampled_from(["Content-Type", "x_y"]),
+        st.sampled_from(["exists", "not_exists"]),
+    ),
+    st.builds(
+        lambda comparison, pattern: {"source": "body", "comparison": comparison, "value": pattern},
+        st.sampled_from(["matches", "not_matches"]),
+        st.sampled_from(['"ok"', "(?i)fine", "\\d+", "a b", " "]),
+    ),
+    st.builds(
+        lambda value: {"source": "first_byte_ms", "comparison": "less_than", "value": value},
+        st.integers(0, 60000),
+    ),
+)
+
+# Made once: that takes long.
+_AUTHORITY = trustme.CA()
+CERTIFICATE_AUTHORITY = _AUTHORITY.cert_pem.bytes().decode()
+CLIENT_CERTIFICATE = _AUTHORITY.issue_cert("client.example").private_key_and_cert_chain_pem.bytes().decode()
+
 # Values for every field. Any combination of them is valid.
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "name": _text(100, 1).filter(_is_visible),
@@ -64,14 +104,18 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     ),
     "required_keyword": st.none() | _text(255, 1),
     "forbidden_keyword": st.none() | _text(255, 1),
+    "assertions": st.lists(_assertions, max_size=10),
     "interval_seconds": st.integers(61, 86400),
     "timeout_seconds": st.integers(1, 60),
     "follow_redirects": st.booleans(),
     "verify_tls": st.booleans(),
+    "certificate_authority": st.none() | st.just(CERTIFICATE_AUTHORITY),
+    "client_certificate": st.none() | st.just(CLIENT_CERTIFICATE),
     "tls_expiry_warning_days": st.integers(0, 90),
     "slow_threshold_ms": st.none() | st.integers(1, 60000),
     "failure_threshold": st.integers(1, 10),
     "recovery_threshold": st.integers(1, 10),
+    "retry_interval_seconds": st.integers(5, 3600),
     "paused": st.booleans(),
     "tags": st.lists(st.from_regex(r"[a-z0-9][a-z0-9_-]{0,39}", fullmatch=True), unique=True, max_size=10),
 }

@@ -39,6 +39,7 @@ class Action(StrEnum):
     CHECK_REQUESTED = "monitor.check_requested"
     INCIDENT_ACKNOWLEDGED = "incident.acknowledged"
     INCIDENT_NOTED = "incident.noted"
+    INCIDENT_TOLD = "incident.told"
     CHANNEL_CREATED = "channel.created"
     CHANNEL_UPDATED = "channel.updated"
     CHANNEL_TESTED = "channel.tested"

@@ -33,7 +33,7 @@ _MAX_REMEMBERED_BYTES = 1024
 _STATES = {str(state): state for state in State}
 
 # What is read from the settings: the last fields of a `Claimed`.
-_Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int]"
+_Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int, int]"
 
 
 class Claimed(NamedTuple):
@@ -58,6 +58,7 @@ class Claimed(NamedTuple):
     interval_seconds: int
     failure_threshold: int
     recovery_threshold: int
+    retry_interval_seconds: int
     is_misdated: bool = False
 
     @property
@@ -155,4 +156,5 @@ def _read_settings(settings: tuple[Any, ...]) -> _Read:
         row["interval_seconds"],
         row["failure_threshold"],
         row["recovery_threshold"],
+        row["retry_interval_seconds"],
     )

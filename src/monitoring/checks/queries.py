@@ -28,6 +28,7 @@ _OF_CHECK_STATE = (
 _OF_EVERY_KIND = (
     *("id", "team_id", "name", "url", "tags"),
     *("timeout_seconds", "interval_seconds", "failure_threshold", "recovery_threshold"),
+    "retry_interval_seconds",
 )
 SETTINGS = tuple(dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)))
 _OF_MONITOR = ("status", *SETTINGS)

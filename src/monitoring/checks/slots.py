@@ -10,8 +10,6 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from uuid import UUID
 
-RECHECK = timedelta(seconds=10)  # shorter than every interval
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -27,12 +25,17 @@ def next_slot(monitor_id: UUID, interval_seconds: int, after: datetime) -> datet
     return _EPOCH + timedelta(microseconds=passed - since_last_slot + interval)
 
 
-def next_check_at(monitor_id: UUID, *, is_settling: bool, interval_seconds: int, now: datetime) -> datetime:
-    """Return when to check next: at the next slot, or soon if a streak has to be confirmed.
+def next_check_at(
+    monitor_id: UUID, *, is_settling: bool, interval_seconds: int, retry_interval_seconds: int, now: datetime
+) -> datetime:
+    """Return when to check next: at the next slot, or after the retry interval to confirm a streak.
 
-    In that case a slot before it is skipped, because two failures a moment apart would confirm nothing.
+    In that case a slot before it is skipped, because two failures a moment apart would confirm nothing. A
+    retry interval that is longer than the interval counts as that.
     """
-    return now + RECHECK if is_settling else next_slot(monitor_id, interval_seconds, now)
+    if is_settling:
+        return now + timedelta(seconds=min(retry_interval_seconds, interval_seconds))
+    return next_slot(monitor_id, interval_seconds, now)
 
 
 def _phase(monitor_id: UUID) -> int:

@@ -95,6 +95,7 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
         claimed.monitor_id,
         is_settling=is_settling,
         interval_seconds=claimed.interval_seconds,
+        retry_interval_seconds=claimed.retry_interval_seconds,
         # A second look follows some seconds after the first one ended. Slots go by when a check began.
         now=now if is_settling else checked.checked_at,
     )

@@ -10,6 +10,7 @@ from monitoring.backends.encryption import generate_encryption_key
 from monitoring.cli.commands import AsJson, run_command, show_row
 from monitoring.cli.failing import fail
 from monitoring.idempotency.service import encrypt_stored_answers
+from monitoring.monitors.client_certificates import encrypt_client_certificates
 from monitoring.monitors.request_headers import encrypt_request_headers
 from monitoring.notifications.secrets import encrypt_channel_secrets
 
@@ -42,10 +43,13 @@ class Encryption(NamedTuple):
 
 async def encrypt_stored_credentials() -> Encryption:
     """Encrypt with the first key what is plain or encrypted with another key. It can be repeated."""
-    monitors, webhooks, answers = (
+    headers, certificates, webhooks, answers = (
         await encrypt_request_headers(),
+        await encrypt_client_certificates(),
         await encrypt_channel_secrets(),
         await encrypt_stored_answers(),
     )
-    unreadable = monitors.unreadable + webhooks.unreadable + answers.unreadable
-    return Encryption(monitors.encrypted, webhooks.encrypted, answers.encrypted, unreadable)
+    unreadable = sum(each.unreadable for each in (headers, certificates, webhooks, answers))
+    return Encryption(
+        headers.encrypted + certificates.encrypted, webhooks.encrypted, answers.encrypted, unreadable
+    )

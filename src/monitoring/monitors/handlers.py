@@ -22,12 +22,13 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
     limit: int,
     cursor: str | None = None,
     status: str | None = None,
+    type: str | None = None,  # noqa: A002 - the document's name
     tag: str | None = None,
     paused: bool | None = None,
     search: str | None = None,
 ) -> Reply:
     """Answer a page of the team's monitors."""
-    wanted = MonitorFilter(status=status, tags=(tag,) if tag else (), paused=paused, search=search)
+    wanted = MonitorFilter(status=status, type=type, tags=(tag,) if tag else (), paused=paused, search=search)
     after_id = decode_cursor(cursor) if cursor else None
     return Reply(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
 

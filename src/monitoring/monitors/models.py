@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from tortoise import fields
@@ -11,6 +12,7 @@ from tortoise.models import Model
 from monitoring.auth.models import Team
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
+from monitoring.contract.document import Json
 
 
 class Monitor(Model):
@@ -21,6 +23,7 @@ class Monitor(Model):
     team_id: UUID
 
     name = fields.CharField(max_length=MAX_NAME_CHARACTERS)
+    type = fields.CharField(max_length=20, default="http", db_default="http")
     url = fields.CharField(max_length=2048)
     method = fields.CharField(max_length=7)
     request_headers: JsonTextField[dict[str, str]] = JsonTextField()
@@ -28,16 +31,22 @@ class Monitor(Model):
     expected_status_codes: JsonTextField[list[str]] = JsonTextField()
     required_keyword = fields.CharField(max_length=255, null=True)
     forbidden_keyword = fields.CharField(max_length=255, null=True)
+    assertions: JsonTextField[list[dict[str, Json]]] = JsonTextField(default=list, db_default=[])
     interval_seconds = fields.IntField()
     timeout_seconds = fields.IntField()
     follow_redirects = fields.BooleanField()
     verify_tls = fields.BooleanField()
+    certificate_authority = fields.TextField(null=True)
+    client_certificate = fields.TextField(null=True)  # encrypted
     tls_expiry_warning_days = fields.IntField()
     slow_threshold_ms = fields.IntField(null=True)
     failure_threshold = fields.IntField()
     recovery_threshold = fields.IntField()
+    retry_interval_seconds = fields.IntField(default=10, db_default=10)
     paused = fields.BooleanField()
     tags: JsonTextField[list[str]] = JsonTextField()
+    # What the document has in the member named like the type; those of `http` are columns.
+    settings: JsonTextField[dict[str, Any]] = JsonTextField(default=dict, db_default={})
 
     status = fields.CharField(max_length=20)
     status_changed_at: UtcDatetimeField[datetime] = UtcDatetimeField()

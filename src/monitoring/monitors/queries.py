@@ -21,8 +21,8 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.fields import Reader, read_id, read_row, readers_of
 from monitoring.backends.rowsets import pack_ids
 from monitoring.backends.statements import is_postgres, spell, spell_values
-from monitoring.contract.configurations import field_names
 from monitoring.contract.problems import Problem
+from monitoring.monitors.configuration import column_names
 from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import Mute
 
@@ -49,6 +49,7 @@ class MonitorFilter:
     `leaves_out_deleted` leaves out monitors whose deletion can still be undone.
     """
 
+    type: str | None = None
     status: str | None = None
     tags: tuple[str, ...] = ()
     paused: bool | None = None
@@ -195,6 +196,7 @@ def _conditions(team_id: UUID, wanted: MonitorFilter) -> list[tuple[str, Any]]:
     """Return a filter's conditions, each with its value."""
     conditions = [
         _of_team(team_id),
+        ("monitors.type = {}", wanted.type),
         ("monitors.status = {}", wanted.status),
         # The column is JSON text: the quotes keep `shop` from matching `shopping`.
         *(("monitors.tags LIKE {} ESCAPE '\\'", _contains(f'"{tag}"')) for tag in wanted.tags),
@@ -247,7 +249,7 @@ def _readers() -> Mapping[str, Reader]:
 def _columns_of_monitors() -> Sequence[str]:
     return (
         "id",
-        *field_names("MonitorCreate"),
+        *column_names(),
         "status",
         "status_changed_at",
         "created_at",

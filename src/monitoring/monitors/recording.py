@@ -43,7 +43,9 @@ async def record_change(
 
 
 def _show(configuration: Configuration) -> Mapping[str, Json]:
-    """Mask credentials, and the body too: the log is kept for good, and bodies hold passwords and tokens."""
-    body = MASK if configuration["request_body"] else None
+    """Mask credentials, and what is sent: the log is kept for good, and bodies hold passwords and tokens."""
+    hidden = {name: MASK if configuration[name] else None for name in ("request_body", "client_certificate")}
     headers = show_headers(configuration["request_headers"])
-    return {**configuration, "request_body": body, "request_headers": headers}
+    shown = {**configuration, **hidden, "request_headers": headers}
+    settings = configuration.get(configuration["type"], {})
+    return {**shown, configuration["type"]: {**settings, "send": MASK}} if settings.get("send") else shown

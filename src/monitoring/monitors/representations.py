@@ -5,19 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from monitoring.contract.configurations import field_names
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
+from monitoring.monitors.configuration import represent_configuration
 from monitoring.monitors.queries import MonitorPage, MonitorRow
-from monitoring.monitors.request_headers import show_headers
 
 
 def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
     """Write a `Monitor`, with fields in the order of the document."""
     return {
         "id": str(monitor["id"]),
-        **{name: monitor[name] for name in field_names("MonitorCreate")},
-        "request_headers": show_headers(monitor["request_headers"]),
+        **represent_configuration(monitor),
         "status": monitor["status"],
         "status_changed_at": write_timestamp(monitor["status_changed_at"]),
         "last_checked_at": write_timestamp(monitor["last_checked_at"]),

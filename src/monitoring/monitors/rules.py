@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from monitoring.auth.names import name_after_host
 from monitoring.backends.encryption import MASK
 from monitoring.contract import configurations
-from monitoring.contract.document import Json
+from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
-from monitoring.monitors.configuration import Configuration
+from monitoring.contract.validation import Check, rules_of
+from monitoring.monitors.assertions import check_assertions
+from monitoring.monitors.configuration import Configuration, complete_settings
+from monitoring.outbound.tls_settings import TlsSettings, is_readable
 
 MAX_REQUEST_HEADERS = 20
 
 
 def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configuration:
-    """Fill in what a client left out; the default of the name is the URL's host."""
-    return configurations.complete(_with_headers_once(given), defaults, name_after_host)
+    """Fill in what a client left out; the default of the name is the URL's host.
+
+    Raises Problem for what the schema allows and nobody can read.
+    """
+    _check_readable(given)
+    return _with_settings(configurations.complete(_with_headers_once(given), defaults, name_after_host))
 
 
 def change(
@@ -24,16 +32,19 @@ def change(
 ) -> Configuration:
     """Apply a merge patch, as `configurations.change` does. Names of request headers match in any case.
 
-    A header that the patch masks keeps its value. Raises Problem if the patch contradicts the monitor's
-    configuration.
+    A credential that the patch masks keeps its value. Raises Problem if the patch contradicts the monitor's
+    configuration, or has what nobody can read.
     """
-    patch = _unmasked(_with_headers_once(patch), configuration["request_headers"])
+    patch = _unmasked(_with_headers_once(patch), configuration)
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
     before = {**configuration, "request_headers": headers}
-    after = configurations.change(before, patch, defaults, name_after_host)
+    after = _with_settings(configurations.change(before, patch, defaults, name_after_host))
+    if after["type"] != before["type"]:
+        raise Problem("monitor_type_kept", type=before["type"])
     if len(after["request_headers"]) > MAX_REQUEST_HEADERS:
         raise Problem("request_headers_too_many")
-    _check_against_method(after)
+    _check_together(before, after)
+    _check_readable(patch)
     return after
 
 
@@ -47,6 +58,13 @@ def status_after(status: str, *, paused: bool) -> str:
 def is_checked_otherwise(before: Configuration, after: Configuration) -> bool:
     """Return whether a change affects what checks request or expect, or their schedule."""
     return any(before[name] != after[name] for name in before.keys() - {"name", "tags", "paused"})
+
+
+def _with_settings(configuration: Configuration) -> Configuration:
+    """Fill in the settings of the type that a client left out."""
+    name = configuration["type"]
+    settings = complete_settings(name, configuration.get(name, {}))
+    return {**configuration, name: settings} if settings else configuration
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -64,11 +82,15 @@ def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str
     return {name: value for name, value in headers.items() if name in patch or name.lower() not in patched}
 
 
-def _unmasked(patch: Mapping[str, Json], headers: Mapping[str, str]) -> Mapping[str, Json]:
+def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> Mapping[str, Json]:
     """Replace masks with the monitor's values."""
+    if patch.get("client_certificate") == MASK:
+        if configuration["client_certificate"] is None:
+            raise Problem("client_certificate_masked")
+        patch = {**patch, "client_certificate": configuration["client_certificate"]}
     if MASK not in (patched := patch.get("request_headers") or {}).values():
         return patch
-    kept = {name.lower(): value for name, value in headers.items()}
+    kept = {name.lower(): value for name, value in configuration["request_headers"].items()}
     for name, value in patched.items():
         if value == MASK and name.lower() not in kept:
             raise Problem("request_header_masked", name=name)
@@ -76,10 +98,37 @@ def _unmasked(patch: Mapping[str, Json], headers: Mapping[str, str]) -> Mapping[
     return {**patch, "request_headers": unmasked}
 
 
-def _check_against_method(configuration: Configuration) -> None:
-    method = configuration["method"]
-    if method in ("GET", "HEAD") and configuration["request_body"] is not None:
-        raise Problem("request_body_without_content")
-    for field in ("required_keyword", "forbidden_keyword"):
-        if method == "HEAD" and configuration[field] is not None:
-            raise Problem("keyword_without_body", field=field)
+def _check_together(before: Configuration, after: Configuration) -> None:
+    """Hold a change to the document's rules about fields that go together.
+
+    What an earlier release stored against these rules does not stand in the way of other changes.
+    """
+    problem = _find_contradiction(after)
+    if problem and not _find_contradiction(before):
+        values = problem.values
+        raise Problem("monitor_contradicted", field=values["field"], problem=values["problem"])
+
+
+def _find_contradiction(configuration: Configuration) -> Problem | None:
+    try:
+        _check_of_fields_together()(configuration)
+    except Problem as problem:
+        return problem
+    return None
+
+
+@cache
+def _check_of_fields_together() -> Check:
+    document = published_document()
+    schema = document.root["components"]["schemas"]["MonitorCreate"]
+    rules = {keyword: schema[keyword] for keyword in ("if", "then", "else")}
+    return rules_of(document).request_check(rules, "body")
+
+
+def _check_readable(fields: Mapping[str, Json]) -> None:
+    """Refuse what no schema can tell from what is right."""
+    check_assertions(fields.get("assertions") or ())
+    if not is_readable(TlsSettings(certificate_authority=fields.get("certificate_authority"))):
+        raise Problem("certificate_authority_unreadable")
+    if not is_readable(TlsSettings(client_certificate=fields.get("client_certificate"))):
+        raise Problem("client_certificate_unreadable")

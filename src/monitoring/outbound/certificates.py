@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
+from monitoring.outbound.tls_settings import trust_authority
+
 # Of OpenSSL's x509_vfy.h
 EXPIRED = 10
 _SENTENCES = {
@@ -41,6 +43,7 @@ _NOTHING_SHARED = (
     "The server ended the TLS handshake: it takes none of the cipher suites that are offered, "
     "or demands a certificate of its clients"
 )
+_NOT_ACCEPTED = "The server does not accept the certificate that was shown to it"
 _REASONS = {
     "DH_KEY_TOO_SMALL": "The server exchanges Diffie-Hellman keys that are too short: they need 2,048 bits",
     "HTTP_REQUEST": NO_TLS,
@@ -48,8 +51,11 @@ _REASONS = {
     "RECORD_LAYER_FAILURE": NO_TLS,
     "SSLV3_ALERT_HANDSHAKE_FAILURE": _NOTHING_SHARED,
     "TLSV13_ALERT_CERTIFICATE_REQUIRED": "The server demands a certificate of its clients",
+    "SSLV3_ALERT_BAD_CERTIFICATE": _NOT_ACCEPTED,
+    "SSLV3_ALERT_CERTIFICATE_EXPIRED": _NOT_ACCEPTED,
     "TLSV1_ALERT_INSUFFICIENT_SECURITY": _NOTHING_SHARED,
     "TLSV1_ALERT_PROTOCOL_VERSION": _NO_SAFE_VERSION,
+    "TLSV1_ALERT_UNKNOWN_CA": _NOT_ACCEPTED,
     "TLSV1_UNRECOGNIZED_NAME": "The server has no certificate for this host",
     "UNSUPPORTED_PROTOCOL": _NO_SAFE_VERSION,
     "WRONG_VERSION_NUMBER": NO_TLS,
@@ -75,9 +81,17 @@ class Expiry(NamedTuple):
         return "An authority's certificate in the chain" if self.is_of_authority else "The certificate"
 
 
-def make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
-    """Trust what browsers trust, or the authorities of `ca_file` instead of the system's."""
-    context = ssl.create_default_context(cafile=ca_file)
+def make_verifying_context(ca_file: str | None, certificate_authority: str | None = None) -> ssl.SSLContext:
+    """Trust what browsers trust, or the authorities of `ca_file` instead of the system's.
+
+    A `certificate_authority` (PEM) is trusted instead of both. Raises ValueError and OSError if it cannot be
+    read.
+    """
+    if certificate_authority is None:
+        context = ssl.create_default_context(cafile=ca_file)
+    else:
+        context = ssl.create_default_context(cadata=certificate_authority)
+        trust_authority(context, certificate_authority)
     # Since 3.13, Python asks more of authorities than browsers do.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     # A host is named by the subject's alternative names alone (RFC 9525 §6.3).
@@ -85,9 +99,9 @@ def make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
     return context
 
 
-def make_browsing_context(ca_file: str | None) -> ssl.SSLContext:
-    """Verify, and speak with every server that browsers speak with."""
-    context = make_verifying_context(ca_file)
+def make_browsing_context(ca_file: str | None, certificate_authority: str | None = None) -> ssl.SSLContext:
+    """Verify as `make_verifying_context` does, and speak with every server that browsers speak with."""
+    context = make_verifying_context(ca_file, certificate_authority)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers(_SUITES)
     context.options |= _LEGACY_SERVER_CONNECT

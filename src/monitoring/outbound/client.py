@@ -78,6 +78,7 @@ async def _ask(
     hop: Hop, request: OutboundRequest, body_reader: BodyReader | None, call: Call
 ) -> tuple[Answer, Expiry | None]:
     target, written = hop.target, hop.written
+    is_first_origin = target.origin == request.first_hop.target.origin
 
     def new_reader() -> AnswerReader:
         return AnswerReader(
@@ -87,11 +88,13 @@ async def _ask(
             on_first_byte=call.stopwatch.begin_reading,
         )
 
+    tls = request.tls._replace(protocols=("http/1.1",))
     connection = await call.connect(
         target,
         new_reader,
         tls_host=target.host.removesuffix(".") if target.scheme == "https" else None,
         verify_tls=request.verify_tls,
+        tls=tls if is_first_origin else tls._replace(client_certificate=None),
     )
     try:
         connection.transport.write(written)

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Generic, NamedTuple, TypeVar
 
@@ -24,10 +24,14 @@ from monitoring.outbound.certificates import (
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
 from monitoring.outbound.stopwatch import Phase, Stopwatch
 from monitoring.outbound.tls_channel import TlsChannel
+from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings, show_certificate
 
 # The owner of a name chooses its addresses. One check must not become a scan of a thousand of them.
 MAX_ADDRESSES_TRIED = 4
 MAX_SECOND_LOOK_SECONDS = 2.0
+
+# Of monitors with certificates of their own. One that trusts the system's authorities takes a megabyte.
+_MAX_CONTEXTS = 64
 
 # When this machine has run out of these, it says nothing about the other side.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
@@ -55,14 +59,15 @@ class Destination(NamedTuple):
     port: int
     tls_host: str | None
     verify_tls: bool
+    tls: TlsSettings = AS_USUAL
 
 
 class Connector:
     """Opens connections, each with a full handshake. `ca_file` replaces the system's authorities."""
 
     def __init__(self, ca_file: str | None = None) -> None:
-        self._verifying = _make_verifying_context(ca_file)
-        self._trusting = _make_trusting_context()
+        self._ca_file = ca_file
+        _make_context(AS_USUAL, ca_file, verifies=True)  # so that a file that cannot be read fails here
 
     async def open(
         self,
@@ -95,7 +100,7 @@ class Connector:
         reader: Reader,
         deadline: float,
     ) -> Connection[Reader]:
-        context = self._verifying if destination.verify_tls else self._trusting
+        context = _make_context(destination.tls, self._ca_file, verifies=destination.verify_tls)
         try:
             await channel.secure(reader, context, destination.tls_host)
         except ssl.SSLError as error:
@@ -124,24 +129,25 @@ class Connector:
         with suppress(OSError, ExchangeFailed):
             async with asyncio.timeout(seconds):
                 _, channel = await loop.create_connection(TlsChannel, *peer)
-                await channel.secure(asyncio.Protocol(), self._trusting, tls_host)
+                await channel.secure(
+                    asyncio.Protocol(), _make_context(AS_USUAL, None, verifies=False), tls_host
+                )
                 channel.abort()
                 expiry = find_first_expiry(channel.chain)
                 return expiry if expiry and expiry.at <= datetime.now(UTC) else None
         return None
 
 
-@cache  # reading the system's authorities takes 20 ms, and a process opens several dialers
-def _make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
-    context = make_browsing_context(ca_file)
-    context.set_alpn_protocols(["http/1.1"])
-    return context
-
-
-@cache
-def _make_trusting_context() -> ssl.SSLContext:
-    context = make_trusting_context()
-    context.set_alpn_protocols(["http/1.1"])
+@lru_cache(_MAX_CONTEXTS)  # reading the system's authorities takes 20 ms
+def _make_context(settings: TlsSettings, ca_file: str | None, *, verifies: bool) -> ssl.SSLContext:
+    if verifies:
+        context = make_browsing_context(ca_file, settings.certificate_authority)
+    else:
+        context = make_trusting_context()
+    if settings.protocols:
+        context.set_alpn_protocols(settings.protocols)
+    if settings.client_certificate:
+        show_certificate(context, settings.client_certificate)
     return context
 
 

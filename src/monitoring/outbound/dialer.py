@@ -18,6 +18,7 @@ from monitoring.outbound.failures import ExchangeFailed, FailureCode, blocked, t
 from monitoring.outbound.resolving import Resolver
 from monitoring.outbound.stopwatch import Phase, Stopwatch
 from monitoring.outbound.targets import Endpoint
+from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings
 from monitoring.settings import Settings
 
 MAX_CONNECTIONS = 4096
@@ -138,6 +139,7 @@ class Call:
         *,
         tls_host: str | None = None,
         verify_tls: bool = True,
+        tls: TlsSettings = AS_USUAL,
     ) -> Connection[Reader]:
         """Resolve the endpoint's host, check its addresses, and connect. The caller closes the connection.
 
@@ -146,7 +148,7 @@ class Call:
         """
         addresses = [endpoint.address] if endpoint.address else await self._resolve(endpoint.host)
         self._judge(addresses)
-        destination = Destination(addresses, endpoint.port, tls_host, verify_tls)
+        destination = Destination(addresses, endpoint.port, tls_host, verify_tls, tls)
         return await self._connector.open(destination, new_reader, self.deadline, self.stopwatch)
 
     async def _resolve(self, host: str) -> list[Address]:

@@ -13,6 +13,7 @@ from monitoring.outbound.failures import Failure
 from monitoring.outbound.redirects import Hop
 from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import read_target
+from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings
 
 # Names in lower case
 Headers: TypeAlias = "Mapping[bytes, Sequence[bytes]]"
@@ -22,7 +23,8 @@ Headers: TypeAlias = "Mapping[bytes, Sequence[bytes]]"
 class OutboundRequest:
     """A request, which caches the bytes that it sends.
 
-    `timeout_seconds` is for the whole exchange, redirects and reading included.
+    `timeout_seconds` is for the whole exchange, redirects and reading included. The client certificate of
+    `tls` is shown to the origin of `url` alone.
     """
 
     method: str
@@ -32,6 +34,7 @@ class OutboundRequest:
     timeout_seconds: float
     follow_redirects: bool = False
     verify_tls: bool = True
+    tls: TlsSettings = AS_USUAL
 
     @cached_property
     def first_hop(self) -> Hop:

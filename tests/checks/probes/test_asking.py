@@ -47,6 +47,9 @@ ROW = {
     "expected_status_codes": '["2xx"]',
     "required_keyword": None,
     "forbidden_keyword": None,
+    "assertions": "[]",
+    "certificate_authority": None,
+    "client_certificate": None,
     "tls_expiry_warning_days": 14,
     "slow_threshold_ms": None,
 }

@@ -53,6 +53,7 @@ _WORDS = {
     Action.MONITOR_UNMUTED: "unmuted the monitor",
     Action.INCIDENT_ACKNOWLEDGED: "acknowledged an incident of",
     Action.INCIDENT_NOTED: "wrote a note about an incident of",
+    Action.INCIDENT_TOLD: "sent the alert about an incident of",
     Action.CHANNEL_CREATED: "created the notification channel",
     Action.CHANNEL_UPDATED: "changed the notification channel",
     Action.CHANNEL_TESTED: "tested the notification channel",

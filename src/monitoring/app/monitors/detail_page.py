@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import dropwhile
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
+from monitoring.app.monitors.assertion_lines import write_assertion
 from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.monitors.charts import MIN_COUNTED, draw_days
 from monitoring.app.monitors.labels import ERRORS, LABELS, STATUSES, UNANSWERED
@@ -20,6 +21,7 @@ from monitoring.app.monitors.return_to import remember_list
 from monitoring.app.monitors.status_summary import name_responders
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
+from monitoring.contract.document import Json
 from monitoring.history.close_up import measure_closely
 from monitoring.history.models import CheckResult
 from monitoring.history.queries import list_results
@@ -107,7 +109,7 @@ async def show_monitor(visit: Visit) -> Response:
     page = visit.render(
         "monitors/monitor.html",
         monitor=monitor,
-        configuration=configuration_of(monitor),
+        configuration=_show_configuration(monitor),
         labels=LABELS,
         status_words=STATUSES[monitor.status],
         status_since=_date_status(monitor, incident_page.rows),
@@ -127,6 +129,7 @@ async def show_monitor(visit: Visit) -> Response:
         phases=PHASES,
         checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
         incidents=incident_page.rows,
+        open_incident=next((each for each in incident_page.rows if not each.resolved_at), None),
         responders=await name_responders(visit.team.id, incident_page.rows),
         answered=next((each for each in incident_page.rows if each.answer), None),
         told=await find_alerted_channels(visit.team.id, monitor.id),
@@ -136,6 +139,15 @@ async def show_monitor(visit: Visit) -> Response:
     )
     remember_list(visit, page, monitor.id)
     return page
+
+
+def _show_configuration(monitor: Monitor) -> Mapping[str, Json]:
+    """Return what the page tells: assertions as they are typed, and of an authority only that it is set."""
+    return {
+        **configuration_of(monitor),
+        "assertions": "\n".join(map(write_assertion, monitor.assertions)) or None,
+        "certificate_authority": "set" if monitor.certificate_authority else None,
+    }
 
 
 def _date_status(monitor: Monitor, incidents: Sequence[Incident]) -> datetime:

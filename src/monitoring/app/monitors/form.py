@@ -18,6 +18,7 @@ from monitoring.app.form_fields import (
     split_entries,
 )
 from monitoring.app.formatting import capitalize
+from monitoring.app.monitors.assertion_lines import UnreadableLineError, read_assertions, write_assertion
 from monitoring.app.monitors.labels import FORM_ORDER, HINTS, LABELS
 from monitoring.backends.encryption import MASK
 from monitoring.contract.catalogue import Catalogue
@@ -25,7 +26,7 @@ from monitoring.contract.document import Json, Node, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.schemas import types_of
 from monitoring.contract.validation import Check
-from monitoring.monitors.configuration import Configuration, default_configuration
+from monitoring.monitors.configuration import Configuration, default_configuration, monitor_types
 
 Texts = dict[str, str]
 
@@ -40,7 +41,7 @@ _INTEGER = re.compile(r"-?[0-9]{1,18}")
 # What people call a site: a host without its scheme.
 _SITE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?P<port>:[0-9]+)?(?:[/?#].*)?", re.DOTALL)
 
-_MANY_LINES = {"request_headers", "request_body"}
+_MANY_LINES = {"request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"}
 _TRIMMED = {"name", "url"}
 
 
@@ -76,7 +77,8 @@ def _without_masks(given: Configuration) -> Configuration:
     """Leave out the credentials that a form shows as masks: they stay as they are saved."""
     headers = given.get("request_headers", {})
     shown = {name: value for name, value in headers.items() if value != MASK}
-    return {**given, "request_headers": shown}
+    others = {name: value for name, value in given.items() if value != MASK}
+    return {**others, "request_headers": shown}
 
 
 def complete_form(form: Mapping[str, str]) -> Mapping[str, str]:
@@ -141,6 +143,8 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
         words = quote_labels(words, LABELS)
         if not entry:
             return name, capitalize(words)
+        if name == "assertions":
+            return name, f"Assertion {int(entry.partition('.')[0]) + 1}: {words}"
         if _kinds()[name] == "array":
             return name, name_entry(form.get(name, ""), int(entry), words)
         return name, f"{entry}: {words}"
@@ -180,6 +184,13 @@ def _read_headers(name: str, text: str) -> dict[str, str] | None:
     return headers or None
 
 
+def _read_assertions(name: str, text: str) -> list[dict[str, Json]] | None:
+    try:
+        return read_assertions(_LINE_END.split(text)) or None
+    except UnreadableLineError as error:
+        raise document_rules().sentences.invalid_field([name, error.number], "pattern") from None
+
+
 # By the type that the document gives a field.
 _READERS: Mapping[str, Callable[[str, str], Json]] = {
     "string": _read_text,
@@ -187,6 +198,7 @@ _READERS: Mapping[str, Callable[[str, str], Json]] = {
     "boolean": _read_boolean,
     "array": _read_entries,
     "object": _read_headers,
+    "assertions": _read_assertions,
 }
 _WRITERS: Mapping[str, Callable[[Json], str]] = {
     "string": lambda text: text or "",
@@ -198,6 +210,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
         f"{name}: {value}"
         for name, value in sorted((headers or {}).items(), key=lambda each: each[1] == MASK)
     ),
+    "assertions": lambda assertions: "\n".join(map(write_assertion, assertions or ())),
 }
 
 
@@ -215,7 +228,8 @@ def judge() -> Check:
 @cache
 def _kinds() -> Mapping[str, str]:
     """Return the type of every field; the method, which refers to an enumeration, is text."""
-    return {name: next(iter(types_of(schema)), "string") for name, schema in _schemas().items()}
+    kinds = {name: next(iter(types_of(schema)), "string") for name, schema in _schemas().items()}
+    return {**kinds, "assertions": "assertions"}
 
 
 @cache
@@ -223,4 +237,6 @@ def _schemas() -> Mapping[str, Node]:
     """Return the schema of every field, in the order of the document."""
     document = published_document()
     properties = document.root["components"]["schemas"][_SCHEMA]["properties"]
-    return {name: document.follow(schema) for name, schema in properties.items()}
+    return {
+        name: document.follow(schema) for name, schema in properties.items() if name not in monitor_types()
+    }

@@ -13,11 +13,18 @@ from monitoring.app.form_fields import WHOLE_FORM
 from monitoring.app.forms import FIXABLE_STATUSES, NO_FAULTS, EditForm, Faults, create_once
 from monitoring.app.monitors import form as monitor_form
 from monitoring.app.monitors.form import Texts
-from monitoring.app.monitors.kept_headers import FIELD, ShownHeaders, put_together, take_apart
+from monitoring.app.monitors.kept_headers import (
+    FIELD,
+    ShownHeaders,
+    keep_certificate,
+    put_together,
+    take_apart,
+)
 from monitoring.app.monitors.labels import ERRORS, GROUPS, INTERVALS, LABELS
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Form, Visit
 from monitoring.auth.limits import count_request
+from monitoring.backends.encryption import MASK
 from monitoring.checks.probes.protocol import Finding
 from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
@@ -47,7 +54,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
 
     def echo_edit(self, form: Form, _: Monitor) -> Texts:
         """Return what was typed, with the credentials that the form does not show."""
-        return monitor_form.echo_form(monitor_form.complete_form(put_together(form)))
+        return monitor_form.echo_form(monitor_form.complete_form(keep_certificate(put_together(form))))
 
     async def make(self, visit: Visit, typed: Texts, form_id: UUID) -> Response:
         """Create the monitor, or test it."""
@@ -97,6 +104,8 @@ class MonitorForms(EditForm[Texts, Monitor]):
             "methods": [(method, method) for method in methods],
             "intervals": [*((str(seconds), words) for seconds, words in INTERVALS.items()), ("", "other")],
             "headers": ShownHeaders(typed[FIELD]),
+            "has_client_certificate": False,
+            "mask": MASK,
             "error_words": ERRORS,
             "whole_form": WHOLE_FORM,
             "finding": None,
@@ -118,7 +127,12 @@ class MonitorForms(EditForm[Texts, Monitor]):
             others = {name: text for name, text in self.write(row).items() if text != typed[name]}
             version = str(row.version)
         headers = take_apart(typed[FIELD], configuration_of(row)[FIELD])
-        context |= {"headers": headers, "version": version, "others": others}
+        context |= {
+            "headers": headers,
+            "has_client_certificate": row.client_certificate is not None,
+            "version": version,
+            "others": others,
+        }
         return await super().render_edit(visit, row, typed, faults, **context)
 
 

@@ -1,4 +1,4 @@
-"""Saved credentials among the request headers of a monitor's form: kept, replaced or removed. Pure.
+"""Saved credentials of a monitor's form, headers and the client certificate: kept, replaced or removed. Pure.
 
 The form shows other headers as lines of text, and each credential by itself, without its value. What the form
 sends is put together again as all lines, where a mask stands for a credential that is kept.
@@ -42,6 +42,14 @@ def put_together(form: Form) -> dict[str, str]:
         if name.lower() not in typed and (value or not form.get(f"removed_header_{number}")):
             lines.append(f"{name}: {value or MASK}")
     return {**form, FIELD: "\n".join(lines)}
+
+
+def keep_certificate(form: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the form with a mask for the client certificate, unless one is typed or it is removed."""
+    is_kept = form.get("kept_certificate") and not form.get("removed_certificate")
+    if is_kept and not form.get("client_certificate", "").strip():
+        return {**form, "client_certificate": MASK}
+    return form
 
 
 def take_apart(text: str, saved: Mapping[str, str]) -> ShownHeaders:

@@ -7,6 +7,7 @@ from itertools import chain
 
 LABELS: Mapping[str, str] = {
     "name": "Name",
+    "type": "Type",
     "url": "URL",
     "interval_seconds": "Interval in seconds",
     "tags": "Tags",
@@ -17,13 +18,17 @@ LABELS: Mapping[str, str] = {
     "timeout_seconds": "Timeout in seconds",
     "follow_redirects": "Follow redirects",
     "verify_tls": "Verify the certificate",
+    "certificate_authority": "Own certificate authority",
+    "client_certificate": "Client certificate",
     "expected_status_codes": "Expected status codes",
     "required_keyword": "Required text",
     "forbidden_keyword": "Forbidden text",
+    "assertions": "Assertions",
     "slow_threshold_ms": "Slow above, in milliseconds",
     "tls_expiry_warning_days": "Certificate warning in days",
     "failure_threshold": "Failures in a row until down",
     "recovery_threshold": "Successes in a row until up",
+    "retry_interval_seconds": "Seconds until the next try",
 }
 """By the document's names, in the order of the form."""
 
@@ -38,13 +43,19 @@ HINTS: Mapping[str, str] = {
     "request_body": "Not with GET and HEAD.",
     "timeout_seconds": "{minimum} to {maximum}, and below the interval.",
     "verify_tls": "An invalid certificate is a failure.",
+    "certificate_authority": "Trusted instead of those that browsers trust. In PEM.",
+    "client_certificate": "For servers that ask for one: with its chain and its private key, in PEM. "
+    "Saved and not shown again.",
     "expected_status_codes": "Such as 204, 2xx, 200-299.",
     "required_keyword": "Must be in the answer. Case matters.",
     "forbidden_keyword": "Must not be in the answer. Case matters.",
-    "slow_threshold_ms": "Slower is degraded. If empty, nothing is.",
+    "assertions": "What the answer must say, one per line, at most {maxItems}: “json $.status equals ok”, "
+    "“header Content-Type contains json”, “body not_matches (?i)error”, “first_byte_ms less_than 500”.",
+    "slow_threshold_ms": "A slower response makes the monitor degraded. If empty, none does.",
     "tls_expiry_warning_days": "Before it expires. {minimum} turns this off.",
     "failure_threshold": "{minimum} to {maximum}.",
     "recovery_threshold": "{minimum} to {maximum}.",
+    "retry_interval_seconds": "{minimum} to {maximum}. While a failure or a recovery is being confirmed.",
 }
 
 """What a field takes; variables are keywords of its schema."""
@@ -57,19 +68,30 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "timeout_seconds",
         "follow_redirects",
         "verify_tls",
+        "certificate_authority",
+        "client_certificate",
     ),
     "What counts as healthy": (
         "expected_status_codes",
         "required_keyword",
         "forbidden_keyword",
+        "assertions",
         "slow_threshold_ms",
         "tls_expiry_warning_days",
     ),
-    "Sensitivity": ("failure_threshold", "recovery_threshold"),
+    "Sensitivity": ("failure_threshold", "recovery_threshold", "retry_interval_seconds"),
 }
 """Fields that few people change, in groups that are closed at first."""
 
-FORM_ORDER = ("url", "name", "interval_seconds", "tags", "paused", *chain.from_iterable(GROUPS.values()))
+FORM_ORDER = (
+    "type",
+    "url",
+    "name",
+    "interval_seconds",
+    "tags",
+    "paused",
+    *chain.from_iterable(GROUPS.values()),
+)
 """The fields as the form shows them, one below the other."""
 
 INTERVALS: Mapping[int, str] = {
@@ -90,7 +112,7 @@ INTERVALS: Mapping[int, str] = {
 STATUSES: Mapping[str, str] = {
     "pending": "It has not been checked yet.",
     "up": "It answers as it should.",
-    "degraded": "It answers, but slowly, or its certificate expires soon.",
+    "degraded": "It answers, with a warning.",
     "validating": "A check failed. The next ones decide.",
     "down": "It does not answer as it should.",
     "paused": "It is not checked.",
@@ -109,6 +131,7 @@ ERRORS: Mapping[str, str] = {
     "unexpected_status": "Unexpected status",
     "keyword_missing": "Required text missing",
     "keyword_forbidden": "Forbidden text found",
+    "assertion_failed": "Assertion failed",
     "too_many_redirects": "Too many redirects",
     "response_too_large": "Answer too large",
     "blocked_address": "Address not allowed",

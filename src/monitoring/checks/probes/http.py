@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from enum import StrEnum, auto
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Self, TypeAlias
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache, partial
+from typing import Any, ClassVar, Self
 
 import orjson
 
+from monitoring.checks.probes.assertions import Failed, find_failed
 from monitoring.checks.probes.failing_answers import keep_answer
-from monitoring.checks.probes.keywords import KeywordSearch
-from monitoring.checks.probes.protocol import Finding
+from monitoring.checks.probes.keywords import KeywordSearch, quote_keyword
+from monitoring.checks.probes.protocol import Finding, Objection
+from monitoring.checks.probes.shortcomings import UP, Judgement, Thresholds
+from monitoring.contract.document import Json
+from monitoring.monitors.assertions import OF_BODY
+from monitoring.monitors.client_certificates import read_client_certificate
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.request_headers import read_headers
 from monitoring.outbound.answers import MAX_BODY_BYTES
@@ -22,8 +27,7 @@ from monitoring.outbound.dialer import Dialer
 from monitoring.outbound.exchanges import Exchange, OutboundRequest
 from monitoring.outbound.failures import FailureCode
 from monitoring.outbound.targets import Endpoint, UnusableUrl
-
-SHOWN_KEYWORD_CHARACTERS = 100
+from monitoring.outbound.tls_settings import TlsSettings
 
 
 @dataclass(frozen=True)
@@ -33,15 +37,17 @@ class HttpProbe:
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "method", "request_headers", "encrypted_headers", "request_body", "timeout_seconds"),
         *("follow_redirects", "verify_tls", "expected_status_codes", "required_keyword", "forbidden_keyword"),
-        *("tls_expiry_warning_days", "slow_threshold_ms"),
+        *("tls_expiry_warning_days", "slow_threshold_ms", "assertions"),
+        *("certificate_authority", "client_certificate"),
     )
 
     request: OutboundRequest
     expectation: Expectation
+    assertions: Sequence[Mapping[str, Json]] = ()
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its headers."""
+        """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its credentials."""
         body = row["request_body"]
         request = OutboundRequest(
             method=row["method"],
@@ -51,6 +57,7 @@ class HttpProbe:
             timeout_seconds=row["timeout_seconds"],
             follow_redirects=bool(row["follow_redirects"]),
             verify_tls=bool(row["verify_tls"]),
+            tls=TlsSettings(row["certificate_authority"], read_client_certificate(row["client_certificate"])),
         )
         expectation = Expectation(
             expected_status_codes=tuple(orjson.loads(row["expected_status_codes"])),
@@ -59,7 +66,7 @@ class HttpProbe:
             tls_expiry_warning_days=row["tls_expiry_warning_days"],
             slow_threshold_ms=row["slow_threshold_ms"],
         )
-        return cls(request, expectation)
+        return cls(request, expectation, orjson.loads(row["assertions"]))
 
     @cached_property
     def endpoint(self) -> Endpoint | None:
@@ -71,22 +78,18 @@ class HttpProbe:
 
     async def ask(self, dialer: Dialer) -> Finding:
         """Send the request and judge the answer. Raises OSError when this machine has no sockets left."""
-        search = KeywordSearch(self.expectation.keywords, self.expectation.is_expected)
+        reads_all = any(each["source"] in OF_BODY for each in self.assertions)
+        search = KeywordSearch(self.expectation.keywords, self.expectation.is_expected, reads_all=reads_all)
         exchange = await HttpClient(dialer).send(self.request, search)
-        finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish())
+        failed: Failed | None = None
+        if self.assertions and self.expectation.is_expected(exchange.status_code):
+            # In a thread, because a hostile answer can take a second.
+            judge_assertions = partial(find_failed, self.assertions, exchange)
+            failed = await asyncio.to_thread(judge_assertions) if reads_all else judge_assertions()
+        finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish(), failed)
         if finding.outcome != Outcome.DOWN or exchange.failure:
             return finding
         return finding._replace(answer=keep_answer(exchange, self.request.headers))
-
-
-class Objection(StrEnum):
-    """What can be wrong with a whole answer. With `FailureCode` these are the document's CheckError."""
-
-    UNEXPECTED_STATUS = auto()
-    KEYWORD_MISSING = auto()
-    KEYWORD_FORBIDDEN = auto()
-    TLS_EXPIRING = auto()
-    SLOW = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,30 +112,31 @@ class Expectation:
         return any(status_code in statuses for statuses in _parse_patterns(self.expected_status_codes))
 
 
-# An outcome with its error and message.
-_Judgement: TypeAlias = "tuple[Outcome, str | None, str | None]"
-
-_UP: _Judgement = (Outcome.UP, None, None)
-
-
 def judge(
-    exchange: Exchange, expectation: Expectation, now: datetime, found: Collection[str] = ()
+    exchange: Exchange,
+    expectation: Expectation,
+    now: datetime,
+    found: Collection[str] = (),
+    failed: Failed | None = None,
 ) -> Finding:
     """Compare an exchange with what was expected of it; the gravest objection wins. Pure.
 
-    `found` are the keywords that stand in what was read of the body. Messages stay below 200 characters and
-    quote nothing of the answer but its status.
+    `found` are the keywords that stand in what was read of the body, and `failed` is the first assertion that
+    does not hold. Messages stay below 200 characters and quote nothing of the answer but its status.
     """
     if exchange.failure:
-        judgement: _Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
+        judgement: Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
     else:
         judgement = (
-            _find_error(exchange, expectation, found) or _find_warning(exchange, expectation, now) or _UP
+            _find_error(exchange, expectation, found)
+            or (failed and (Outcome.DOWN, failed.error, failed.message))
+            or _find_shortcoming(exchange, expectation, now)
+            or UP
         )
     return Finding(*judgement, exchange.status_code, exchange.timings, exchange.tls_expires_at)
 
 
-def _find_error(exchange: Exchange, expectation: Expectation, found: Collection[str]) -> _Judgement | None:
+def _find_error(exchange: Exchange, expectation: Expectation, found: Collection[str]) -> Judgement | None:
     if not expectation.is_expected(exchange.status_code):
         message = (
             f"Answered {exchange.status_code} instead of {_enumerate(expectation.expected_status_codes)}"
@@ -140,30 +144,24 @@ def _find_error(exchange: Exchange, expectation: Expectation, found: Collection[
         return Outcome.DOWN, Objection.UNEXPECTED_STATUS, message
     required, forbidden = expectation.required_keyword, expectation.forbidden_keyword
     if required is not None and required not in found and not exchange.is_cut:
-        message = f"The answer does not contain {_quote(required)}"
+        message = f"The answer does not contain {quote_keyword(required)}"
         return Outcome.DOWN, Objection.KEYWORD_MISSING, message
     if forbidden is not None and forbidden in found:
-        message = f"The answer contains {_quote(forbidden)}"
+        message = f"The answer contains {quote_keyword(forbidden)}"
         return Outcome.DOWN, Objection.KEYWORD_FORBIDDEN, message
     unknown = [keyword for keyword in expectation.keywords if keyword not in found]
     if unknown and exchange.is_cut:
         size = f"The answer is larger than {MAX_BODY_BYTES:,} bytes"
-        message = f"{size}, and the first of them do not contain {_quote(unknown[0])}"
+        message = f"{size}, and the first of them do not contain {quote_keyword(unknown[0])}"
         return Outcome.DOWN, FailureCode.RESPONSE_TOO_LARGE, message
     return None
 
 
-def _find_warning(exchange: Exchange, expectation: Expectation, now: datetime) -> _Judgement | None:
-    expires_at, warning_days = exchange.tls_expires_at, expectation.tls_expiry_warning_days
-    if expires_at and warning_days and expires_at - now <= timedelta(days=warning_days):
-        message = _tell_expiry(exchange.expiring_certificate or "The certificate", expires_at, now)
-        return Outcome.DEGRADED, Objection.TLS_EXPIRING, message
-    total_ms, threshold_ms = exchange.timings.total_ms, expectation.slow_threshold_ms
-    # Rounded as it is shown, so that no message says "1,000 ms, slower than 1,000 ms".
-    if total_ms is not None and threshold_ms is not None and round(total_ms) > threshold_ms:
-        message = f"Answered in {round(total_ms):,} ms, slower than {threshold_ms:,} ms"
-        return Outcome.DEGRADED, Objection.SLOW, message
-    return None
+def _find_shortcoming(exchange: Exchange, expectation: Expectation, now: datetime) -> Judgement | None:
+    thresholds = Thresholds(expectation.tls_expiry_warning_days, expectation.slow_threshold_ms)
+    return thresholds.find_shortcoming(
+        exchange.timings, exchange.tls_expires_at, exchange.expiring_certificate, now
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -183,20 +181,3 @@ def _parse_pattern(pattern: str) -> range:
 def _enumerate(patterns: tuple[str, ...]) -> str:
     *others, last = patterns
     return f"{', '.join(others)} or {last}" if others else last
-
-
-def _quote(keyword: str) -> str:
-    """Quote a keyword on one line, shortened if it is long."""
-    shown = "".join(character if character.isprintable() else " " for character in keyword)
-    if len(shown) > SHOWN_KEYWORD_CHARACTERS:
-        shown = f"{shown[: SHOWN_KEYWORD_CHARACTERS - 1]}…"
-    return f'"{shown}"'
-
-
-def _tell_expiry(subject: str, expires_at: datetime, now: datetime) -> str:
-    if expires_at <= now:
-        return f"{subject} expired on {expires_at:%Y-%m-%d}"
-    whole_days = (expires_at - now).days
-    if whole_days == 0:
-        return f"{subject} expires in less than a day"
-    return f"{subject} expires in {whole_days} {'day' if whole_days == 1 else 'days'}"

@@ -15,17 +15,43 @@ from monitoring.checks.probes.charsets import (
 from monitoring.checks.probes.decoding import decode_as_browsers
 from monitoring.outbound.exchanges import Headers
 
+SHOWN_KEYWORD_CHARACTERS = 100
+
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+
+
+def quote_keyword(keyword: str) -> str:
+    """Quote a keyword on one line, shortened if it is long."""
+    shown = "".join(character if character.isprintable() else " " for character in keyword)
+    if len(shown) > SHOWN_KEYWORD_CHARACTERS:
+        shown = f"{shown[: SHOWN_KEYWORD_CHARACTERS - 1]}…"
+    return f'"{shown}"'
+
+
+def decode_body(body: bytes, content_type: str) -> str:
+    """Return a whole body as text, in the encoding in which keywords are searched."""
+    encoding = find_named_encoding(content_type)
+    if not encoding and may_declare_encoding(content_type):
+        encoding = find_declared_encoding(body)
+    if encoding:
+        return IncrementalDecoder(decode_as_browsers(encoding)).decode(body, final=True)
+    text = IncrementalDecoder(UTF8).decode(body, final=True)
+    return text if _REPLACED not in text else IncrementalDecoder("windows-1252").decode(body, final=True)
+
 
 class KeywordSearch:
-    """Reads a body until every keyword is found.
+    """Reads a body until every keyword is found, or to its end if `reads_all`.
 
     A keyword is text: its case matters, and so does the way in which its letters are composed (no Unicode
     normalization). `is_expected` says of a status whether keywords matter then.
     """
 
-    def __init__(self, keywords: Iterable[str], is_expected: Callable[[int], bool]) -> None:
+    def __init__(
+        self, keywords: Iterable[str], is_expected: Callable[[int], bool], *, reads_all: bool = False
+    ) -> None:
         self._keywords = frozenset(keywords)
         self._is_expected = is_expected
+        self._reads_all = reads_all
         self._beginning = b""
         self._text: _Text | _UndeclaredText | None = None
 
@@ -39,7 +65,7 @@ class KeywordSearch:
 
     def begin(self, status_code: int, headers: Headers) -> bool:
         """Read the body if there is something to look for."""
-        if not self._keywords or not self._is_expected(status_code):
+        if not (self._keywords or self._reads_all) or not self._is_expected(status_code):
             return False
         content_type = headers.get(b"content-type", [b""])[-1].decode("latin-1")
         encoding = find_named_encoding(content_type)
@@ -56,7 +82,7 @@ class KeywordSearch:
             if len(self._beginning) < DECLARING_BYTES:
                 return True
             text = self._begin_text(find_declared_encoding(self._beginning))
-        return text.found != self._keywords
+        return self._reads_all or text.found != self._keywords
 
     def _begin_text(self, encoding: Encoding | None) -> _Text | _UndeclaredText:
         if encoding:
@@ -105,6 +131,6 @@ class _UndeclaredText:
         return self._utf_8.found if self._is_utf_8 else self._utf_8.found | self._windows_1252.found
 
     def read(self, piece: bytes, *, is_last: bool = False) -> None:
-        if "\N{REPLACEMENT CHARACTER}" in self._utf_8.read(piece, is_last=is_last):
+        if _REPLACED in self._utf_8.read(piece, is_last=is_last):
             self._is_utf_8 = False
         self._windows_1252.read(piece, is_last=is_last)

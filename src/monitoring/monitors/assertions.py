@@ -1,0 +1,41 @@
+"""What a monitor asserts of an answer, beyond what the schema of its assertions can say. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from monitoring.contract.document import Json
+from monitoring.contract.problems import Problem
+from monitoring.monitors.json_paths import CostlyPathError, UnreadablePathError, read_path
+from monitoring.monitors.patterns import UnreadablePatternError, read_pattern
+
+# Comparisons whose value is a regular expression.
+BY_PATTERN = frozenset({"matches", "not_matches"})
+
+# Sources that need the body of the answer, which HEAD does not get.
+OF_BODY = frozenset({"json", "body"})
+
+
+def check_assertions(assertions: Sequence[Mapping[str, Json]]) -> None:
+    """Read every path and pattern. Raises Problem for the first that nobody can read."""
+    for number, assertion in enumerate(assertions):
+        if assertion["source"] == "json":
+            _check_path(number, assertion["path"])
+        if assertion["comparison"] in BY_PATTERN:
+            _check_pattern(number, assertion["value"])
+
+
+def _check_path(number: int, path: str) -> None:
+    try:
+        read_path(path)
+    except UnreadablePathError as error:
+        raise Problem("assertion_path_unreadable", number=number, position=error.position) from None
+    except CostlyPathError:
+        raise Problem("assertion_path_costly", number=number) from None
+
+
+def _check_pattern(number: int, pattern: str) -> None:
+    try:
+        read_pattern(pattern)
+    except UnreadablePatternError as error:
+        raise Problem("assertion_pattern_unreadable", number=number, reason=error.reason) from None

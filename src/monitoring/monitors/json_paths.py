@@ -1,0 +1,150 @@
+"""Paths into JSON (RFC 9535) that strangers write, followed with bounded work. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from jsonpath_rfc9535 import JSONPathEnvironment, JSONPathError, JSONPathQuery, JSONPathRecursionError
+from jsonpath_rfc9535.filter_expressions import (
+    ComparisonExpression,
+    Expression,
+    FilterExpression,
+    FilterQuery,
+    FunctionExtension,
+    LogicalExpression,
+    PrefixExpression,
+    RootFilterQuery,
+)
+from jsonpath_rfc9535.function_extensions import ExpressionType, FilterFunction
+from jsonpath_rfc9535.segments import JSONPathRecursiveDescentSegment
+from jsonpath_rfc9535.selectors import FilterSelector
+
+from monitoring.contract.document import Json
+from monitoring.monitors.patterns import TooMuchWorkError, UnreadablePatternError, read_pattern
+
+# Values in the answer times characters of the path: about 0.2 seconds. A path of names and indexes is free.
+MAX_WORK = 500_000
+MAX_STEPS_IN_FILTER = 10_000  # of a regular expression, for each value
+MAX_DEPTH = 100
+
+
+class UnreadablePathError(Exception):
+    """A path that does not follow RFC 9535; `position` is the character at which this shows, from 1."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
+
+
+class CostlyPathError(Exception):
+    """A path whose work grows faster than the answer: it has more than one of `..`, and so on."""
+
+
+class JsonPath:
+    """A path that was read, and whose work grows no faster than the answer."""
+
+    def __init__(self, written: str) -> None:
+        self._size = len(written)
+        try:
+            self._query = _ENVIRONMENT.compile(written)
+            is_costly = _is_costly(self._query)
+        except JSONPathError as error:
+            raise UnreadablePathError(error.token.index + 1 if error.token else 1) from None
+        except RecursionError:
+            raise CostlyPathError from None
+        if is_costly:
+            raise CostlyPathError
+        self._is_singular = self._query.singular_query()
+
+    def find(self, value: Json, value_count: int) -> Iterator[Json]:
+        """Yield what the path selects in a value that has at most so many values within.
+
+        Raises TooMuchWorkError, also if the way leads deeper than `MAX_DEPTH`.
+        """
+        if not self._is_singular and value_count * self._size > MAX_WORK:
+            raise TooMuchWorkError
+        try:
+            for node in self._query.finditer(value):
+                yield node.value
+        except (JSONPathRecursionError, RecursionError):
+            raise TooMuchWorkError from None
+
+
+@lru_cache(256)
+def read_path(written: str) -> JsonPath:
+    """Read a path. Raises UnreadablePathError and CostlyPathError."""
+    return JsonPath(written)
+
+
+def count_values(text: str) -> int:
+    """Return how many values a JSON text has at the most."""
+    return 1 + text.count(",") + text.count("[") + text.count("{")
+
+
+def _is_costly(query: JSONPathQuery) -> bool:
+    """Say whether a path may visit a value more often than it has steps."""
+    queries = list(_queries_of(query))
+    segments = [segment for each in queries for segment in each.segments]
+    descents = sum(isinstance(segment, JSONPathRecursiveDescentSegment) for segment in segments)
+    return descents > 1 or any(len(segment.selectors) > 1 for segment in segments)
+
+
+def _queries_of(query: JSONPathQuery) -> Iterator[JSONPathQuery]:
+    """Yield a query and those in its filters. Raises CostlyPathError for one that begins at the root."""
+    yield query
+    for segment in query.segments:
+        for selector in segment.selectors:
+            if isinstance(selector, FilterSelector):
+                yield from _queries_in(selector.expression)
+
+
+def _queries_in(expression: Expression) -> Iterator[JSONPathQuery]:
+    match expression:
+        case RootFilterQuery():
+            raise CostlyPathError
+        case FilterQuery(query=query):
+            yield from _queries_of(query)
+        case FilterExpression(expression=inner):
+            yield from _queries_in(inner)
+        case PrefixExpression(right=right):
+            yield from _queries_in(right)
+        case LogicalExpression(left=left, right=right) | ComparisonExpression(left=left, right=right):
+            yield from _queries_in(left)
+            yield from _queries_in(right)
+        case FunctionExtension(args=args):
+            for each in args:
+                yield from _queries_in(each)
+
+
+class _Regexp(FilterFunction):
+    """`match` and `search` (RFC 9535 §2.4.6): RE2 reads what I-Regexp (RFC 9485) allows, and more."""
+
+    arg_types = [ExpressionType.VALUE, ExpressionType.VALUE]  # noqa: RUF012 - as the library declares it
+    return_type = ExpressionType.LOGICAL
+
+    def __init__(self, *, is_whole: bool) -> None:
+        self._is_whole = is_whole
+
+    def __call__(self, text: object, written: object) -> bool:
+        if not isinstance(text, str) or not isinstance(written, str):
+            return False
+        try:
+            pattern = read_pattern(written)
+        except UnreadablePatternError:
+            return False
+        matches = pattern.is_all_of if self._is_whole else pattern.is_in
+        return matches(text, MAX_STEPS_IN_FILTER)
+
+
+class _Environment(JSONPathEnvironment):
+    max_recursion_depth = MAX_DEPTH
+
+    def setup_function_extensions(self) -> None:
+        """Replace the two functions that a pattern could keep busy for ever."""
+        super().setup_function_extensions()
+        self.function_extensions["match"] = _Regexp(is_whole=True)
+        self.function_extensions["search"] = _Regexp(is_whole=False)
+
+
+_ENVIRONMENT = _Environment()

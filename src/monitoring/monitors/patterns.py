@@ -1,0 +1,69 @@
+"""Regular expressions of strangers, in RE2's syntax: they take linear time, and here a bounded one. Pure."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import re2
+
+# A step is one instruction of the program for one byte of text, about 25 ns. RE2 seldom needs all of them.
+MAX_STEPS = 50_000_000
+MAX_PROGRAM_SIZE = 5_000
+MAX_BYTES = 1_048_576  # of memory, for a program and the states that it remembers
+
+
+class UnreadablePatternError(Exception):
+    """A pattern that RE2 does not read; `reason` is RE2's, without a word of the pattern."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class TooMuchWorkError(Exception):
+    """A text is too long to be searched for this pattern, or to be followed by this path."""
+
+
+class Pattern:
+    """A compiled pattern. Searching releases Python's lock, so that it may be done in a thread."""
+
+    def __init__(self, written: str) -> None:
+        options = re2.Options()
+        options.max_mem = MAX_BYTES
+        options.log_errors = False
+        try:
+            self._compiled = re2.compile(written, options)
+        except re2.error as error:
+            raise UnreadablePatternError(_reason_of(error)) from None
+        if self._compiled.programsize > MAX_PROGRAM_SIZE:
+            raise UnreadablePatternError(_TOO_LARGE)
+
+    def is_in(self, text: str, max_steps: int = MAX_STEPS) -> bool:
+        """Say whether the pattern matches somewhere. Raises TooMuchWorkError."""
+        self._limit(text, max_steps)
+        return self._compiled.search(text) is not None
+
+    def is_all_of(self, text: str, max_steps: int = MAX_STEPS) -> bool:
+        """Say whether the pattern matches the whole text. Raises TooMuchWorkError."""
+        self._limit(text, max_steps)
+        return self._compiled.fullmatch(text) is not None
+
+    def _limit(self, text: str, max_steps: int) -> None:
+        if len(text) * self._compiled.programsize > max_steps:
+            raise TooMuchWorkError
+
+
+@lru_cache(256)
+def read_pattern(written: str) -> Pattern:
+    """Compile a pattern. Raises UnreadablePatternError."""
+    return Pattern(written)
+
+
+_TOO_LARGE = "pattern too large"
+
+
+def _reason_of(error: Exception) -> str:
+    """Return what RE2 says in front of the part of the pattern that it quotes."""
+    [said] = error.args
+    reason, _, _ = (said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)).partition(": ")
+    return _TOO_LARGE if "too large" in reason else reason

@@ -1,0 +1,60 @@
+"""What one request trusts and shows of its own in TLS, instead of what all others do."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from typing import NamedTuple
+
+
+class TlsSettings(NamedTuple):
+    """Certificates in PEM. None stands for what all requests do.
+
+    `certificate_authority` replaces the authorities that are trusted. `client_certificate` is a certificate,
+    with its chain and its unencrypted private key, for servers that ask for one. `protocols` are offered to
+    the server (ALPN, RFC 7301).
+    """
+
+    certificate_authority: str | None = None
+    client_certificate: str | None = None
+    protocols: tuple[str, ...] = ()
+
+
+AS_USUAL = TlsSettings()
+
+
+def trust_authority(context: ssl.SSLContext, certificate_authority: str) -> None:
+    """Trust these certificates, too. Raises ValueError and OSError if there is none that can be read."""
+    if not certificate_authority.isascii():
+        raise ValueError("not PEM")
+    context.load_verify_locations(cadata=certificate_authority)
+    # People have the certificate that signs their servers', and not always the one that signed that.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+
+
+def show_certificate(context: ssl.SSLContext, client_certificate: str) -> None:
+    """Show a certificate to servers that ask for one. Raises ValueError and OSError if it cannot be read.
+
+    `ssl` reads it from files only. This one is in memory, and has no name.
+    """
+    descriptor = os.memfd_create("client-certificate")
+    try:
+        with os.fdopen(descriptor, "wb", closefd=False) as file:
+            file.write(client_certificate.encode())
+        # Without a password, OpenSSL would ask for that of an encrypted key at the terminal.
+        context.load_cert_chain(f"/proc/self/fd/{descriptor}", password="")
+    finally:
+        os.close(descriptor)
+
+
+def is_readable(settings: TlsSettings) -> bool:
+    """Say whether OpenSSL reads the certificates, and whether the key is that of the client certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        if settings.certificate_authority is not None:
+            trust_authority(context, settings.certificate_authority)
+        if settings.client_certificate is not None:
+            show_certificate(context, settings.client_certificate)
+    except (OSError, ValueError):  # of which ssl.SSLError is a kind
+        return False
+    return True
