@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from monitoring.outbound.client import HttpClient
 
-# What all requests use that verify nothing.
-TRUSTING = _make_context(TlsSettings(protocols=("http/1.1",)), None, verifies=False)
-
 pytestmark = pytest.mark.anyio
 
 LARGE = b"0123456789abcdef" * 50_000  # of some fifty records
@@ -94,6 +91,11 @@ def saying(
 def clients_of_tls() -> list[ssl.SSLObject]:
     """Return what OpenSSL keeps for the connections of clients in this process."""
     return [each for each in gc.get_objects() if type(each) is ssl.SSLObject and not each.server_side]
+
+
+def trusting_context() -> ssl.SSLContext:
+    """Return what all requests use that verify nothing, until so many other contexts push it out."""
+    return _make_context(TlsSettings(protocols=("http/1.1",)), None, verifies=False)
 
 
 class TestAnswer:
@@ -188,7 +190,7 @@ class TestRequest:
     async def test_waits_for_a_second_handshake(
         self, client: HttpClient, tls_that_speaks_first: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(TRUSTING, "sslobject_class", Renegotiating)
+        monkeypatch.setattr(trusting_context(), "sslobject_class", Renegotiating)
         async with scripted_server("127.0.0.2", tls=tls_that_speaks_first) as server:
             exchange = await ask(client, f"{server.url}/", verify_tls=False)
         assert (exchange.status_code, exchange.body) == (200, b"ok")
@@ -197,7 +199,7 @@ class TestRequest:
     async def test_that_cannot_be_sent_is_the_servers_failure(
         self, client: HttpClient, tls_that_speaks_first: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(TRUSTING, "sslobject_class", Refusing)
+        monkeypatch.setattr(trusting_context(), "sslobject_class", Refusing)
         async with scripted_server("127.0.0.2", tls=tls_that_speaks_first) as server:
             exchange = await ask(client, f"{server.url}/", verify_tls=False)
         assert code_of(exchange) == FailureCode.TLS_INVALID
