@@ -187,7 +187,7 @@ class TestCreating:
         problem = Problem("invalid_field", field=field, problem=words)
         assert field in meant
         shown = refused.text.partition(f'id="error-{field}">')[2].partition("</p>")[0]
-        assert read_text(shown) == place_problem(problem, catalogue, typed)[field]
+        assert read_text(shown) == place_problem(problem, catalogue, {"type": "http", **typed})[field]
         kept = read_forms(refused.text)["/app/monitors/new"]
         assert {name: kept[name] for name in typed} == typed
         assert list_ids(alice) == []

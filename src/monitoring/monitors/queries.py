@@ -149,22 +149,29 @@ async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> lis
 
 async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
     """Count a team's monitors by their status."""
-    given = _conditions(team_id, wanted)
-    sql = f"SELECT status, count(*) AS number FROM monitors {_where(given)} GROUP BY status"  # noqa: S608 - ours
-    connection = current_backends().database.context.db()
-    rows = await connection.execute_query_dict(spell(connection, sql), _values(given))
-    return Counter({row["status"]: row["number"] for row in rows})
+    return Counter(await _count_by("status", team_id, wanted))
+
+
+async def count_types(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
+    """Count a team's monitors by their type."""
+    return Counter(await _count_by("type", team_id, wanted))
 
 
 async def count_tags(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
     """Count a team's monitors by their tags."""
-    given = _conditions(team_id, wanted)
-    sql = f"SELECT tags, count(*) AS number FROM monitors {_where(given)} GROUP BY tags"  # noqa: S608 - ours
-    connection = current_backends().database.context.db()
     counts: Counter[str] = Counter()
-    for row in await connection.execute_query_dict(spell(connection, sql), _values(given)):
-        counts.update(dict.fromkeys(orjson.loads(row["tags"]), row["number"]))
+    for tags, number in (await _count_by("tags", team_id, wanted)).items():
+        counts.update(dict.fromkeys(orjson.loads(tags), number))
     return counts
+
+
+async def _count_by(column: str, team_id: UUID, wanted: MonitorFilter) -> dict[str, int]:
+    """Count a team's monitors by what a column holds."""
+    given = _conditions(team_id, wanted)
+    sql = f"SELECT {column} AS held, count(*) AS number FROM monitors {_where(given)} GROUP BY {column}"  # noqa: S608 - ours
+    connection = current_backends().database.context.db()
+    rows = await connection.execute_query_dict(spell(connection, sql), _values(given))
+    return {row["held"]: row["number"] for row in rows}
 
 
 async def read_monitor(team_id: UUID, monitor_id: UUID) -> MonitorRow:

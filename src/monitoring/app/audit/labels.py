@@ -80,6 +80,8 @@ _HEADERS = ("request_headers", "headers")
 
 def name_field(name: str) -> str:
     """Return what people call a field: `Interval in seconds`, `Request headers: Accept`, `Routing: tags`."""
+    if name in LABELS:
+        return LABELS[name]
     whole, dot, part = name.partition(".")
     if whole not in _HEADERS:
         part = part.replace(".", ": ").replace("_", " ")

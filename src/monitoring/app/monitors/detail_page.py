@@ -14,11 +14,13 @@ from monitoring.app.live.following import live
 from monitoring.app.monitors.assertion_lines import write_assertion
 from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.monitors.charts import MIN_COUNTED, draw_days
-from monitoring.app.monitors.labels import ERRORS, LABELS, STATUSES, UNANSWERED
+from monitoring.app.monitors.form import flatten, labels_of
+from monitoring.app.monitors.labels import ERRORS, STATUSES, UNANSWERED
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
 from monitoring.app.monitors.response_chart import PHASES, draw_chart, draw_phases
 from monitoring.app.monitors.return_to import remember_list
 from monitoring.app.monitors.status_summary import name_responders
+from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.contract.document import Json
@@ -110,7 +112,8 @@ async def show_monitor(visit: Visit) -> Response:
         "monitors/monitor.html",
         monitor=monitor,
         configuration=_show_configuration(monitor),
-        labels=LABELS,
+        labels=labels_of(monitor.type),
+        type_form=TYPE_FORMS[monitor.type],
         status_words=STATUSES[monitor.status],
         status_since=_date_status(monitor, incident_page.rows),
         last_error=_explain_last_error(monitor, checks),
@@ -144,7 +147,7 @@ async def show_monitor(visit: Visit) -> Response:
 def _show_configuration(monitor: Monitor) -> Mapping[str, Json]:
     """Return what the page tells: assertions as they are typed, and of an authority only that it is set."""
     return {
-        **configuration_of(monitor),
+        **flatten(configuration_of(monitor)),
         "assertions": "\n".join(map(write_assertion, monitor.assertions)) or None,
         "certificate_authority": "set" if monitor.certificate_authority else None,
     }

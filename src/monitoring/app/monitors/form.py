@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from monitoring.app.form_fields import (
@@ -19,14 +19,15 @@ from monitoring.app.form_fields import (
 )
 from monitoring.app.formatting import capitalize
 from monitoring.app.monitors.assertion_lines import UnreadableLineError, read_assertions, write_assertion
-from monitoring.app.monitors.labels import FORM_ORDER, HINTS, LABELS
+from monitoring.app.monitors.labels import HINTS, LABELS
+from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.backends.encryption import MASK
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Json, Node, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.schemas import types_of
 from monitoring.contract.validation import Check
-from monitoring.monitors.configuration import Configuration, default_configuration, monitor_types
+from monitoring.monitors.configuration import Configuration, complete_settings, default_configuration
 
 Texts = dict[str, str]
 
@@ -41,30 +42,36 @@ _INTEGER = re.compile(r"-?[0-9]{1,18}")
 # What people call a site: a host without its scheme.
 _SITE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?P<port>:[0-9]+)?(?:[/?#].*)?", re.DOTALL)
 
-_MANY_LINES = {"request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"}
+MANY_LINES = {
+    *("request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"),
+    "tcp.send",
+}
 _TRIMMED = {"name", "url"}
+# In these, lines end as protocols want it (RFC 5234 §B.1).
+_PROTOCOL_TEXTS = {"tcp.send"}
 
 
 def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Configuration:
-    """Read a MonitorCreate, without the fields that were left empty.
+    """Read a MonitorCreate, without the fields that were left empty. The form's `type` says which it has.
 
     `saved` is the configuration an edited form began with. A field with unchanged text keeps its saved value,
     because browsers change some values: they end every line with CRLF, and drop line ends from one-line
     fields. Raises Problem for the first field that breaks the document's rules; `others` has the rest.
     """
     untouched = write_form(saved) if saved else {}
+    saved_values = flatten(saved) if saved else {}
     read: dict[str, Json] = {}
     unreadable: list[Problem] = []
-    for name, kind in _kinds().items():
+    for name, kind in kinds_of(form["type"]).items():
         text = form.get(name, "")
         if saved and _as_sent(name, text) == _as_sent(name, untouched[name]):
-            read[name] = saved[name]
+            read[name] = saved_values[name]
         else:
             try:
                 read[name] = _READERS[kind](name, text)
             except Problem as problem:
                 unreadable.append(problem)
-    given = {name: value for name, value in read.items() if value is not None}
+    given = _nest({name: value for name, value in read.items() if value is not None})
     try:
         judge()(_without_masks(given) if saved else given)
     except Problem as problem:
@@ -84,48 +91,74 @@ def _without_masks(given: Configuration) -> Configuration:
 def complete_form(form: Mapping[str, str]) -> Mapping[str, str]:
     """Return the form with what its sender left to us.
 
-    The interval is the one that was chosen from the list; "other" leaves what was typed. A URL without a
-    scheme gets one, if it begins with what looks like a host.
+    The interval is the one that was chosen from the list; "other" leaves what was typed. An address without a
+    scheme gets one, if it begins with what looks like a host. Raises Problem for a type that no form has.
     """
-    completed = {**form, "url": _complete_url(form.get("url", ""))}
+    monitor_type = form.get("type", "http")  # which a form of the release before does not name
+    if monitor_type not in TYPE_FORMS:
+        raise Problem("malformed_request")
+    url = _complete_url(form.get("url", ""), TYPE_FORMS[monitor_type].scheme)
+    completed = {**form, "type": monitor_type, "url": url}
     chosen = form.get(_CHOSEN_INTERVAL)
     return {**completed, "interval_seconds": chosen} if chosen else completed
 
 
-def _complete_url(text: str) -> str:
+def _complete_url(text: str, scheme: str) -> str:
     site = _SITE.fullmatch(text.strip())
     if not site:
         return text
     host, port = site["host"], site["port"]
     looks_like_host = "." in host or host.startswith("[") or port or host.lower() == "localhost"
-    return f"https://{text.strip()}" if looks_like_host else text
+    return f"{scheme}://{text.strip()}" if looks_like_host else text
 
 
 def write_form(configuration: Mapping[str, Json]) -> Texts:
     """Write the texts of a form's fields; a field that the configuration lacks is empty."""
-    return {name: _WRITERS[kind](configuration.get(name)) for name, kind in _kinds().items()}
+    values = flatten(configuration)
+    return {name: _WRITERS[kind](values.get(name)) for name, kind in kinds_of(values["type"]).items()}
 
 
-def write_new_form() -> Texts:
+def write_new_form(monitor_type: str) -> Texts:
     """Write the texts of a new form: the defaults."""
-    return write_form(default_configuration())
+    settings = complete_settings(monitor_type, {})
+    return write_form({**default_configuration(), "type": monitor_type, monitor_type: settings})
 
 
 @cache
-def write_hints() -> Texts:
+def write_hints(monitor_type: str) -> Texts:
     """Write each field's hint, with the bounds of the document."""
-    return {name: hint.format_map(_schemas()[name]) for name, hint in HINTS.items()}
+    hints = {name: HINTS[name] for name in kinds_of(monitor_type) if name in HINTS}
+    bounded = {name: hint.format_map(_schemas()[name]) for name, hint in hints.items()}
+    return {**bounded, "url": TYPE_FORMS[monitor_type].address_hint}
+
+
+@cache
+def labels_of(monitor_type: str) -> Texts:
+    """Return each field's label, in the order of the form."""
+    labels = {name: LABELS[name] for name in TYPE_FORMS[monitor_type].fields}
+    return labels | ({"url": TYPE_FORMS[monitor_type].address_label} if "url" in labels else {})
+
+
+@cache
+def choices_of(monitor_type: str) -> Mapping[str, list[tuple[str, str]]]:
+    """Return the values of each field that has only some, and their words."""
+    values = {name: _schemas()[name].get("enum", ()) for name in kinds_of(monitor_type)}
+    return {name: [(each, each) for each in enum] for name, enum in values.items() if enum}
 
 
 def echo_form(form: Mapping[str, str]) -> Texts:
     """Repeat what was typed, however wrong."""
-    return {name: form.get(name, "") for name in _kinds()}
+    return {name: form.get(name, "") for name in kinds_of(form["type"])}
 
 
 def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
     """Write a merge patch that names every field and turns what is saved into what the form says."""
-    headers = {**dict.fromkeys(saved["request_headers"]), **given.get("request_headers", {})}
-    return {**dict.fromkeys(_kinds()), **given, "request_headers": headers}
+    names = kinds_of(saved["type"])
+    patch = {**_nest(dict.fromkeys(names)), **given}
+    for name in (saved["type"], "request_headers"):  # what is merged needs a null for each part that goes
+        if name in patch:
+            patch[name] = {**dict.fromkeys(saved[name]), **given.get(name, {})}
+    return patch
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> Texts:
@@ -134,29 +167,50 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
     What is about no single field stands under `WHOLE_FORM`. A field has one sentence, the first. A problem
     with one entry of a field names that entry as it was typed.
     """
+    kinds, labels = kinds_of(form["type"]), labels_of(form["type"])
 
     def place(_problem: Problem, sentence: str) -> tuple[str, str]:
         path, _, words = sentence.partition(": ")
-        name, _, entry = path.partition(".")
-        if name not in _kinds():
+        name = next((each for each in kinds if f"{path}.".startswith(f"{each}.")), None)
+        if name is None:
             return WHOLE_FORM, sentence
-        words = quote_labels(words, LABELS)
+        entry = path[len(name) + 1 :]
+        words = quote_labels(words, labels)
         if not entry:
             return name, capitalize(words)
         if name == "assertions":
             return name, f"Assertion {int(entry.partition('.')[0]) + 1}: {words}"
-        if _kinds()[name] == "array":
+        if kinds[name] == "array":
             return name, name_entry(form.get(name, ""), int(entry), words)
         return name, f"{entry}: {words}"
 
     placed = sentences_of(problem, catalogue, place)
-    return {name: placed[name] for name in (WHOLE_FORM, *FORM_ORDER) if name in placed}
+    return {name: placed[name] for name in (WHOLE_FORM, *labels) if name in placed}
+
+
+def flatten(configuration: Mapping[str, Json]) -> dict[str, Json]:
+    """Name the settings of the type like fields of the form: `tcp.expect`."""
+    monitor_type = configuration["type"]
+    settings = configuration.get(monitor_type, {})
+    return {**configuration, **{f"{monitor_type}.{name}": value for name, value in settings.items()}}
+
+
+def _nest(fields: Mapping[str, Json]) -> dict[str, Json]:
+    """Put the settings of the type back where the document has them."""
+    nested: dict[str, Json] = {}
+    for name, value in fields.items():
+        member, _, setting = name.partition(".")
+        if setting:
+            nested.setdefault(member, {})[setting] = value
+        else:
+            nested[name] = value
+    return nested
 
 
 def _read_text(name: str, text: str) -> str | None:
     if name in _TRIMMED:
         text = text.strip()
-    return _LINE_END.sub("\n", text) or None
+    return _LINE_END.sub("\r\n" if name in _PROTOCOL_TEXTS else "\n", text) or None
 
 
 def _read_integer(_: str, text: str) -> int | str | None:
@@ -216,7 +270,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
 
 def _as_sent(name: str, text: str) -> str:
     """Return a text as a browser sends it back."""
-    return _LINE_END.sub("\n" if name in _MANY_LINES else "", text)
+    return _LINE_END.sub("\n" if name in MANY_LINES else "", text)
 
 
 @cache
@@ -226,17 +280,25 @@ def judge() -> Check:
 
 
 @cache
-def _kinds() -> Mapping[str, str]:
-    """Return the type of every field; the method, which refers to an enumeration, is text."""
-    kinds = {name: next(iter(types_of(schema)), "string") for name, schema in _schemas().items()}
-    return {**kinds, "assertions": "assertions"}
+def kinds_of(monitor_type: str) -> Mapping[str, str]:
+    """Return the JSON type of every field of a form; that of assertions is their own."""
+    fields = TYPE_FORMS[monitor_type].fields
+    kinds = {name: next(iter(types_of(_schemas()[name])), "string") for name in fields}
+    return kinds | ({"assertions": "assertions"} if "assertions" in kinds else {})
 
 
 @cache
 def _schemas() -> Mapping[str, Node]:
-    """Return the schema of every field, in the order of the document."""
+    """Return the schema of every field, and of the settings of each type."""
     document = published_document()
-    properties = document.root["components"]["schemas"][_SCHEMA]["properties"]
-    return {
-        name: document.follow(schema) for name, schema in properties.items() if name not in monitor_types()
-    }
+
+    def fields_of(schema: Node, prefix: str) -> Iterator[tuple[str, Node]]:
+        for name, written in schema["properties"].items():
+            field = document.follow(written)
+            if not prefix and name in TYPE_FORMS:
+                yield from fields_of(field, f"{name}.")
+            else:
+                # A reference to an enumeration stands in `allOf`, beside a default of its own.
+                yield prefix + name, {**field, **document.follow(*field.get("allOf", [field]))}
+
+    return dict(fields_of(document.root["components"]["schemas"][_SCHEMA], ""))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 
 LABELS: Mapping[str, str] = {
     "name": "Name",
@@ -29,12 +28,14 @@ LABELS: Mapping[str, str] = {
     "failure_threshold": "Failures in a row until down",
     "recovery_threshold": "Successes in a row until up",
     "retry_interval_seconds": "Seconds until the next try",
+    "tcp.tls": "Secure the connection by TLS",
+    "tcp.send": "Text to send",
+    "tcp.expect": "Expected text",
 }
-"""By the document's names, in the order of the form."""
+"""By the document's names; settings of a type are named like `tcp.expect`."""
 
 HINTS: Mapping[str, str] = {
-    "name": "If empty, the URL's host.",
-    "url": "http or https, without credentials or fragment. If neither is typed, https.",
+    "name": "If empty, the host.",
     "interval_seconds": "{minimum} to {maximum}.",
     "tags": "At most {maxItems}, separated by commas or spaces.",
     "paused": "A paused monitor is not checked.",
@@ -56,43 +57,12 @@ HINTS: Mapping[str, str] = {
     "failure_threshold": "{minimum} to {maximum}.",
     "recovery_threshold": "{minimum} to {maximum}.",
     "retry_interval_seconds": "{minimum} to {maximum}. While a failure or a recovery is being confirmed.",
+    "tcp.send": "Once it is connected. Enter ends a line as protocols do (CRLF). "
+    "Whoever sees the monitor sees this.",
+    "tcp.expect": "Must be in what the server sends. Case matters. If empty, connecting is enough.",
 }
 
 """What a field takes; variables are keywords of its schema."""
-
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Request": (
-        "method",
-        "request_headers",
-        "request_body",
-        "timeout_seconds",
-        "follow_redirects",
-        "verify_tls",
-        "certificate_authority",
-        "client_certificate",
-    ),
-    "What counts as healthy": (
-        "expected_status_codes",
-        "required_keyword",
-        "forbidden_keyword",
-        "assertions",
-        "slow_threshold_ms",
-        "tls_expiry_warning_days",
-    ),
-    "Sensitivity": ("failure_threshold", "recovery_threshold", "retry_interval_seconds"),
-}
-"""Fields that few people change, in groups that are closed at first."""
-
-FORM_ORDER = (
-    "type",
-    "url",
-    "name",
-    "interval_seconds",
-    "tags",
-    "paused",
-    *chain.from_iterable(GROUPS.values()),
-)
-"""The fields as the form shows them, one below the other."""
 
 INTERVALS: Mapping[int, str] = {
     30: "30 seconds",
@@ -127,7 +97,7 @@ ERRORS: Mapping[str, str] = {
     "connection_failed": "Connection failed",
     "timeout": "Timeout",
     "tls_invalid": "Certificate or handshake invalid",
-    "invalid_response": "Not valid HTTP",
+    "invalid_response": "Answer not valid",
     "unexpected_status": "Unexpected status",
     "keyword_missing": "Required text missing",
     "keyword_forbidden": "Forbidden text found",

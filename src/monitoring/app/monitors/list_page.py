@@ -20,6 +20,7 @@ from monitoring.app.monitors.list_filter import place_problem, read_filter
 from monitoring.app.monitors.list_view import DENSITIES, ORDERS, ListView, read_view
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
 from monitoring.app.monitors.status_summary import StatusSummary, name_responders, read_status_summary
+from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.contract.problems import Problem
@@ -33,6 +34,7 @@ from monitoring.monitors.queries import (
     Outline,
     count_statuses,
     count_tags,
+    count_types,
     list_monitors_among,
     list_monitors_in_order,
     outline_monitors,
@@ -88,6 +90,7 @@ class Around(NamedTuple):
     """What stands around the rows of a list."""
 
     counts: Counter[str]
+    types: Counter[str]
     tags: Counter[str]
     routes: Sequence[Route]
     mutes: Mapping[UUID, datetime | None]
@@ -162,6 +165,7 @@ async def show_list(visit: Visit, refused: RefusedAct | None) -> Response:
 async def _read_around(team_id: UUID, wanted: MonitorFilter | None) -> Around:
     return Around(
         await count_statuses(team_id, replace(wanted, status=None)) if wanted else Counter(),
+        await count_types(team_id, replace(wanted, type=None)) if wanted else Counter(),
         await count_tags(team_id, wanted) if wanted else Counter(),
         await list_alert_routes(team_id),
         await list_mutes(team_id),
@@ -227,6 +231,8 @@ async def _render_list(  # noqa: PLR0913, PLR0917 - what the page shows
         listed=listed,
         by_id=by_id,
         errors=errors,
+        type_forms=TYPE_FORMS,
+        types=around.types,
         tags=around.tags,
         common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,
