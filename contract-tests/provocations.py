@@ -87,6 +87,13 @@ def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
     return good_ask(operation, *headers, body=json.dumps(needed | fields).encode())
 
 
+def write_dns(operation: Operation, **settings: Any) -> Ask:
+    """Create or change a monitor of type dns."""
+    needed = {"type": "dns", "url": "dns://a.example"} if operation.method == "post" else {}
+    path = operation.path.replace("{monitor_id}", "{dns_monitor_id}")
+    return replace(write(operation, dns=settings, **needed), path=path)
+
+
 def send_form(operation: Operation, form: str) -> Ask:
     return good_ask(operation, BASIC, body=form.encode())
 
@@ -177,12 +184,17 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "oauth_unsupported_media_type": lambda operation: [good_ask(operation, "Content-Type: application/json")],
     "oauth_unsupported_grant_type": lambda operation: [send_form(operation, "grant_type=password")],
     # Monitors
+    "dns_record_unreadable": lambda operation: [
+        write_dns(operation, record_type="MX", expected=["mail.example.com"])
+    ],
+    "dns_resolver_refused": lambda operation: [write_dns(operation, resolver="169.254.169.254")],
     "idempotency_key_reused": use_a_key_twice,
     "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
     "monitor_contradicted": lambda operation: [write(operation, request_body="a")],
-    "monitor_limit_reached": lambda operation: [write(operation)] * 9,  # two exist already
+    "monitor_limit_reached": lambda operation: [write(operation)] * 8,  # three exist already
     "monitor_not_found": ask_for_nothing,
     "monitor_type_kept": lambda operation: [write(operation, type="tcp")],
+    "ping_not_offered": lambda operation: [write(operation, type="ping", url="ping://a.example")],
     "request_header_masked": lambda operation: [
         write(operation, request_headers={"Authorization": "********"})
     ],

@@ -61,6 +61,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         f"ghost_signature_{wrong}": {"ghost_webhook_secrets": "a-secret-of-ghosts-webhook"}
         for wrong in ("unreadable", "expired", "invalid")
     },
+    "ping_not_offered": {"ping_monitors": False},
     "outrank_token_invalid": {"outrank_access_tokens": "an-access-token-of-outrank"},
 }
 
@@ -191,9 +192,10 @@ def set_scene(service: RunningService) -> dict[str, str]:
 
 
 async def create_things(team_id: UUID) -> dict[str, str]:
-    """Return the ids of two monitors, four channels, two deliveries to the first, and others."""
+    """Return the ids of three monitors, four channels, two deliveries to the first, and others."""
     address = {"url": "https://a.example/"}
     monitor, other_monitor = [await create_monitor(team_id, address) for _ in range(2)]
+    dns_monitor = await create_monitor(team_id, {"type": "dns", "url": "dns://a.example"})
     channel, other_channel = [await create_channel(team_id, {"type": "webhook", **address}) for _ in range(2)]
     windows = [await create_window(team_id, {"duration_seconds": 600}) for _ in range(3)]
     window, other_window, ended_window = windows
@@ -232,6 +234,7 @@ async def create_things(team_id: UUID) -> dict[str, str]:
     things = {
         "monitor_id": monitor,
         "another_monitor_id": other_monitor,
+        "dns_monitor_id": dns_monitor,
         "window_id": window,
         "another_window_id": other_window,
         "ended_window_id": ended_window,

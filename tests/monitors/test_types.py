@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from monitoring.contract.document import published_document
-from monitoring.monitors.configuration import monitor_types
+from monitoring.contract.problems import Problem
+from monitoring.monitors import settings_rules
+from monitoring.monitors.configuration import default_configuration, monitor_types
+from monitoring.monitors.rules import complete
+from monitoring.monitors.settings_rules import demand_offered
+from monitoring.settings import Settings
 from monitors.conversations import MONITORS, create, is_problem, list_ids, path_of, read
 
 if TYPE_CHECKING:
@@ -17,8 +22,18 @@ if TYPE_CHECKING:
 SCHEMAS = published_document().root["components"]["schemas"]
 
 # The least that creates a monitor of each type but http, and its settings then. A new type is a line here.
-LEAST: dict[str, dict[str, Any]] = {"tcp": {"url": "tcp://db.example.com:5432"}}
-SETTINGS: dict[str, dict[str, Any]] = {"tcp": {"tls": False, "send": None, "expect": None}}
+LEAST: dict[str, dict[str, Any]] = {
+    "tcp": {"url": "tcp://db.example.com:5432"},
+    "dns": {"url": "dns://example.com"},
+    "certificate": {"url": "tls://mail.example.com:587"},
+    "ping": {"url": "ping://router.example.com"},
+}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "tcp": {"tls": False, "send": None, "expect": None},
+    "dns": {"record_type": "A", "expected": [], "match": "any", "resolver": None},
+    "certificate": {"starttls": None, "names": []},
+    "ping": {"ip_version": None},
+}
 
 # What a monitor of another type cannot have.
 ONLY_FOR_HTTP: dict[str, Any] = {
@@ -115,6 +130,28 @@ class TestCreateMonitor:
             ("tcp", {"type": "tcp", "url": "tcp://db.example.com:5432", "tcp": None}),
             ("tcp.expect", {"type": "tcp", "url": "tcp://db.example.com:5432", "tcp": {"expect": ""}}),
             ("tcp.port", {"type": "tcp", "url": "tcp://db.example.com:5432", "tcp": {"port": 1}}),
+            ("url", {"type": "dns", "url": "dns://example.com:53"}),
+            ("url", {"type": "dns", "url": "dns://example..com"}),
+            ("url", {"type": "dns", "url": "tcp://example.com:53"}),
+            ("url", {"type": "certificate", "url": "tls://mail.example.com"}),
+            ("url", {"type": "certificate", "url": "https://mail.example.com"}),
+            ("url", {"type": "ping", "url": "ping://router.example.com:7"}),
+            ("url", {"type": "ping", "url": "ping://0x7f.1"}),
+            ("ping.ip_version", {"type": "ping", "url": "ping://192.0.2.1", "ping": {"ip_version": 5}}),
+            ("dns.record_type", {"type": "dns", "url": "dns://a.example", "dns": {"record_type": "ANY"}}),
+            ("dns.record_type", {"type": "dns", "url": "dns://a.example", "dns": {"record_type": "mx"}}),
+            ("dns.expected", {"type": "dns", "url": "dns://a.example", "dns": {"expected": "192.0.2.1"}}),
+            ("dns.match", {"type": "dns", "url": "dns://a.example", "dns": {"match": "none"}}),
+            ("dns.resolver", {"type": "dns", "url": "dns://a.example", "dns": {"resolver": "ns.example"}}),
+            ("dns.resolver", {"type": "dns", "url": "dns://a.example", "dns": {"resolver": "9.9.9.9:5353"}}),
+            (
+                "certificate.starttls",
+                {"type": "certificate", "url": "tls://a.example:21", "certificate": {"starttls": "ftp"}},
+            ),
+            (
+                "certificate.names.0",
+                {"type": "certificate", "url": "tls://a.example:443", "certificate": {"names": ["*.a"]}},
+            ),
         ],
     )
     def test_names_what_is_wrong(self, alice: Player, field: str, given: dict[str, Any]) -> None:
@@ -122,6 +159,36 @@ class TestCreateMonitor:
         assert answer.status_code == 400
         assert answer.json()["error"].startswith(f"{field}: ")
         assert list_ids(alice) == []
+
+    @pytest.mark.parametrize("resolver", ["127.0.0.1", "10.0.0.53", "::1", "169.254.169.253", "0.0.0.0"])  # noqa: S104
+    def test_refuses_a_name_server_in_a_private_network(
+        self, alice: Player, catalogue: Catalogue, resolver: str
+    ) -> None:
+        dns = {"resolver": resolver}
+        answer = alice.post(MONITORS, json={"type": "dns", **LEAST["dns"], "dns": dns})
+        assert is_problem(answer, catalogue, "dns_resolver_refused")
+        monitor = create(alice, type="dns", **LEAST["dns"])
+        assert is_problem(alice.patch(path_of(monitor), json={"dns": dns}), catalogue, "dns_resolver_refused")
+        assert alice.get(MONITORS).json()["monitors"] == [monitor]
+
+    def test_refuses_an_expected_record_that_is_none(self, alice: Player, catalogue: Catalogue) -> None:
+        given = {"record_type": "MX", "expected": ["10 mail.example.com", "mail.example.com"]}
+        answer = alice.post(MONITORS, json={"type": "dns", **LEAST["dns"], "dns": given})
+        assert is_problem(answer, catalogue, "dns_record_unreadable", number=1, record_type="MX")
+        monitor = create(alice, type="dns", **LEAST["dns"], dns={"expected": ["192.0.2.1"]})
+        answer = alice.patch(path_of(monitor), json={"dns": {"record_type": "MX"}})
+        assert is_problem(answer, catalogue, "dns_record_unreadable", number=0, record_type="MX")
+        assert alice.get(MONITORS).json()["monitors"] == [monitor]
+
+    @pytest.mark.parametrize(("is_offered", "kernel_allows"), [(True, False), (False, True)])
+    def test_refuses_pings_that_may_not_be_sent(
+        self, monkeypatch: pytest.MonkeyPatch, *, is_offered: bool, kernel_allows: bool
+    ) -> None:
+        monkeypatch.setattr(settings_rules, "may_ping", lambda: kernel_allows)
+        configuration = complete({"type": "ping", **LEAST["ping"]}, default_configuration())
+        with pytest.raises(Problem) as refused:
+            demand_offered(configuration, Settings.model_construct(ping_monitors=is_offered))
+        assert refused.value.name == "ping_not_offered"
 
 
 class TestUpdateMonitor:

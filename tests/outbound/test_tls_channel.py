@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from monitoring.outbound.client import HttpClient
 
+TRUSTING = TlsSettings(protocols=("http/1.1",))
+
 pytestmark = pytest.mark.anyio
 
 LARGE = b"0123456789abcdef" * 50_000  # of some fifty records
@@ -91,11 +93,6 @@ def saying(
 def clients_of_tls() -> list[ssl.SSLObject]:
     """Return what OpenSSL keeps for the connections of clients in this process."""
     return [each for each in gc.get_objects() if type(each) is ssl.SSLObject and not each.server_side]
-
-
-def trusting_context() -> ssl.SSLContext:
-    """Return what all requests use that verify nothing, until so many other contexts push it out."""
-    return _make_context(TlsSettings(protocols=("http/1.1",)), None, verifies=False)
 
 
 class TestAnswer:
@@ -190,7 +187,7 @@ class TestRequest:
     async def test_waits_for_a_second_handshake(
         self, client: HttpClient, tls_that_speaks_first: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(trusting_context(), "sslobject_class", Renegotiating)
+        monkeypatch.setattr(_make_context(TRUSTING, None, verifies=False), "sslobject_class", Renegotiating)
         async with scripted_server("127.0.0.2", tls=tls_that_speaks_first) as server:
             exchange = await ask(client, f"{server.url}/", verify_tls=False)
         assert (exchange.status_code, exchange.body) == (200, b"ok")
@@ -199,7 +196,7 @@ class TestRequest:
     async def test_that_cannot_be_sent_is_the_servers_failure(
         self, client: HttpClient, tls_that_speaks_first: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(trusting_context(), "sslobject_class", Refusing)
+        monkeypatch.setattr(_make_context(TRUSTING, None, verifies=False), "sslobject_class", Refusing)
         async with scripted_server("127.0.0.2", tls=tls_that_speaks_first) as server:
             exchange = await ask(client, f"{server.url}/", verify_tls=False)
         assert code_of(exchange) == FailureCode.TLS_INVALID

@@ -25,6 +25,7 @@ from monitoring.monitors.configuration import (
 )
 from monitoring.monitors.health import Outcome, State
 from monitoring.monitors.models import Monitor
+from monitoring.monitors.settings_rules import demand_offered
 from monitoring.outbound.client import HttpClient
 from monitoring.outbound.dialer import Dialer, open_configured_dialer
 from monitoring.outbound.resolving import Resolver
@@ -82,9 +83,11 @@ async def try_configuration(given: Mapping[str, Json], monitor: Monitor | None =
         configuration = rules.change(sent_configuration_of(monitor), given, defaults)
     else:
         configuration = rules.complete(given, defaults)
+    settings = current_backends().settings
+    demand_offered(configuration, settings)
     columns = store_configuration(configuration)
     row = {"id": "to be tried"} | {name: _as_driver_returns(columns[name]) for name in COLUMNS}
-    async with open_prober(current_backends().settings) as prober:
+    async with open_prober(settings) as prober:
         return await prober.ask(read_probe(row))
 
 

@@ -13,6 +13,7 @@ from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check, rules_of
 from monitoring.monitors.assertions import check_assertions
 from monitoring.monitors.configuration import Configuration, complete_settings
+from monitoring.monitors.settings_rules import demand_readable
 from monitoring.outbound.tls_settings import TlsSettings, is_readable
 
 MAX_REQUEST_HEADERS = 20
@@ -24,7 +25,10 @@ def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configu
     Raises Problem for what the schema allows and nobody can read.
     """
     _check_readable(given)
-    return _with_settings(configurations.complete(_with_headers_once(given), defaults, name_after_host))
+    configuration = configurations.complete(_with_headers_once(given), defaults, name_after_host)
+    configuration = _with_settings(configuration)
+    demand_readable(configuration)
+    return configuration
 
 
 def change(
@@ -45,6 +49,7 @@ def change(
         raise Problem("request_headers_too_many")
     _check_together(before, after)
     _check_readable(patch)
+    demand_readable(after)
     return after
 
 

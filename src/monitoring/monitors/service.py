@@ -36,11 +36,13 @@ from monitoring.monitors.health import State
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
 from monitoring.monitors.models import CheckState, Monitor
 from monitoring.monitors.recording import entries_of, record_act, record_change
+from monitoring.monitors.settings_rules import demand_offered, demand_public_resolver
 
 
 async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None) -> Monitor:
-    """Create a monitor. Raises Problem if the team's plan is full."""
+    """Create a monitor. Raises Problem if the plan is full, or the operator does not allow it."""
     configuration = rules.complete(given, default_configuration())
+    demand_offered(configuration, current_backends().settings)
     now = datetime.now(UTC)
     monitor = Monitor(
         team_id=team_id,
@@ -99,6 +101,7 @@ async def update_monitor(
         before = sent_configuration_of(monitor)
         after = rules.change(before, patch, default_configuration())
         if after != before:
+            demand_public_resolver(after, current_backends().settings)
             await _store_change(monitor, before, after)
             await record_change(monitor, before, after, by)
         return monitor

@@ -169,6 +169,25 @@ def read_chain(tls: ssl.SSLObject) -> list[bytes]:
     return [certificate.public_bytes(_DER) for certificate in chain or ()]
 
 
+def read_names(certificate: bytes) -> list[str]:
+    """Return the host names for which a certificate in DER is: its alternative names (RFC 5280 §4.2.1.6)."""
+    from cryptography import x509  # noqa: PLC0415 - few monitors look at names
+
+    try:
+        extensions = x509.load_der_x509_certificate(certificate).extensions
+        names = extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (ValueError, x509.ExtensionNotFound):
+        return []
+    return names.get_values_for_type(x509.DNSName)
+
+
+def covers(name: str, host: str) -> bool:
+    """Return whether a name of a certificate is for a host. A `*` stands for one label (RFC 9525 §6.3)."""
+    name, host = name.lower(), host.lower()
+    label, _, domain = host.partition(".")
+    return name == host or (bool(label) and name == f"*.{domain}")
+
+
 class _Elements:
     """Reads the elements of a constructed value, one after the other (X.690 §8.1)."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -21,7 +20,9 @@ from monitoring.outbound.certificates import (
     make_browsing_context,
     make_trusting_context,
 )
-from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
+from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid, is_ours
+from monitoring.outbound.listening import Listener
+from monitoring.outbound.starttls import AskForTls
 from monitoring.outbound.stopwatch import Phase, Stopwatch
 from monitoring.outbound.tls_channel import TlsChannel
 from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings, show_certificate
@@ -33,33 +34,36 @@ MAX_SECOND_LOOK_SECONDS = 2.0
 # Of monitors with certificates of their own. One that trusts the system's authorities takes a megabyte.
 _MAX_CONTEXTS = 64
 
-# When this machine has run out of these, it says nothing about the other side.
-_OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
-
-
 Reader = TypeVar("Reader", bound=asyncio.Protocol)
+Result = TypeVar("Result")
 
 
 class Connection(NamedTuple, Generic[Reader]):
     """An open connection.
 
     With TLS, `tls_expiry` is of the chain by which the server's certificate was verified, its authority's
-    included. Where nothing is verified, it is of the server's own certificate.
+    included. Where nothing is verified, it is of the server's own certificate. `chain` is as `read_chain`
+    returns it.
     """
 
     transport: asyncio.Transport | TlsChannel
     reader: Reader
     tls_expiry: Expiry | None = None
+    chain: Sequence[bytes] = ()
 
 
 class Destination(NamedTuple):
-    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS."""
+    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS.
+
+    `ask_for_tls` is said before the handshake.
+    """
 
     addresses: Sequence[Address]
     port: int
     tls_host: str | None
     verify_tls: bool
     tls: TlsSettings = AS_USUAL
+    ask_for_tls: AskForTls | None = None
 
 
 class Connector:
@@ -86,7 +90,12 @@ class Connector:
         if destination.tls_host is None:
             transport, reader = await _connect_to_one(destination, new_reader, deadline, stopwatch)
             return Connection(transport, reader)
-        transport, channel = await _connect_to_one(destination, TlsChannel, deadline, stopwatch)
+        if destination.ask_for_tls:
+            transport, server = await _connect_to_one(destination, Listener, deadline, stopwatch)
+            stopwatch.enter(Phase.WAITING)
+            channel = await _ask(transport, server, destination.ask_for_tls)
+        else:
+            transport, channel = await _connect_to_one(destination, TlsChannel, deadline, stopwatch)
         stopwatch.enter(Phase.SECURING)
         connection = await self._shake_hands(transport, channel, destination, new_reader(), deadline)
         stopwatch.leave()
@@ -107,35 +116,54 @@ class Connector:
             expiry = None
             if getattr(error, "verify_code", None) == EXPIRED:
                 peer = transport.get_extra_info("peername")[:2]
-                expiry = await self._look_again(peer, destination.tls_host, deadline)
+                expiry = await _look_again(peer, destination, deadline)
             message = explain(error, expiry)
             raise ExchangeFailed(FailureCode.TLS_INVALID, message, expiry.at if expiry else None) from None
         except OSError:
             message = "The connection was closed during the TLS handshake"
             raise ExchangeFailed(FailureCode.TLS_INVALID, message) from None
-        return Connection(
-            channel, reader, find_first_expiry(channel.chain if destination.verify_tls else channel.chain[:1])
-        )
+        chain = channel.chain
+        expiry = find_first_expiry(chain if destination.verify_tls else chain[:1])
+        return Connection(channel, reader, expiry, chain)
 
-    async def _look_again(
-        self, peer: tuple[str, int], tls_host: str | None, deadline: float
-    ) -> Expiry | None:
-        """Connect again without verifying, to learn which certificate expired: OpenSSL does not report it.
 
-        Returns None where nothing that the server sends has expired, but an authority that we trust has.
-        """
-        loop = asyncio.get_running_loop()
-        seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
-        with suppress(OSError, ExchangeFailed):
-            async with asyncio.timeout(seconds):
+async def _look_again(peer: tuple[str, int], destination: Destination, deadline: float) -> Expiry | None:
+    """Connect again without verifying, to learn which certificate expired: OpenSSL does not report it.
+
+    Returns None where nothing that the server sends has expired, but an authority that we trust has.
+    """
+    loop = asyncio.get_running_loop()
+    seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
+    with suppress(OSError, ExchangeFailed):
+        async with asyncio.timeout(seconds):
+            if destination.ask_for_tls:
+                transport, server = await loop.create_connection(Listener, *peer)
+                channel = await _ask(transport, server, destination.ask_for_tls)
+            else:
                 _, channel = await loop.create_connection(TlsChannel, *peer)
-                await channel.secure(
-                    asyncio.Protocol(), _make_context(AS_USUAL, None, verifies=False), tls_host
-                )
-                channel.abort()
-                expiry = find_first_expiry(channel.chain)
-                return expiry if expiry and expiry.at <= datetime.now(UTC) else None
-        return None
+            await channel.secure(
+                asyncio.Protocol(), _make_context(AS_USUAL, None, verifies=False), destination.tls_host
+            )
+            channel.abort()
+            expiry = find_first_expiry(channel.chain)
+            return expiry if expiry and expiry.at <= datetime.now(UTC) else None
+    return None
+
+
+async def _ask(transport: asyncio.Transport, server: Listener, ask_for_tls: AskForTls) -> TlsChannel:
+    """Ask the server for TLS, and leave the connection to a channel that has not shaken hands yet."""
+    try:
+        await ask_for_tls(transport, server)
+    except BaseException:
+        transport.abort()
+        raise
+    if not server.is_silent:  # it would be taken for what is said under TLS (CVE-2011-0411)
+        transport.abort()
+        raise invalid("The server did not wait for the TLS handshake")
+    channel = TlsChannel()
+    transport.set_protocol(channel)
+    channel.connection_made(transport)
+    return channel
 
 
 @lru_cache(_MAX_CONTEXTS)  # reading the system's authorities takes 20 ms
@@ -161,29 +189,27 @@ def choose(addresses: Sequence[Address]) -> list[Address]:
     return in_turn[:MAX_ADDRESSES_TRIED]
 
 
-def _connect_to_one(
-    destination: Destination, new_reader: Callable[[], Reader], deadline: float, stopwatch: Stopwatch
-) -> Awaitable[tuple[asyncio.Transport, Reader]]:
-    addresses = choose(destination.addresses)
-    if len(addresses) == 1:
-        return _connect(addresses[0], destination.port, new_reader, stopwatch)
-    return _try_in_turn(addresses, destination.port, new_reader, deadline, stopwatch)
-
-
-async def _try_in_turn(
-    addresses: Sequence[Address],
-    port: int,
-    new_reader: Callable[[], Reader],
-    deadline: float,
-    stopwatch: Stopwatch,
-) -> tuple[asyncio.Transport, Reader]:
+async def try_in_turn(
+    addresses: Sequence[Address], attempt: Callable[[Address], Awaitable[Result]], deadline: float
+) -> Result:
+    """Return the result of the first attempt that succeeds; only the last may take all the time left."""
     loop = asyncio.get_running_loop()
-    *others, last = addresses
+    *others, last = choose(addresses)
     for address in others:
         with suppress(ExchangeFailed, TimeoutError):
             async with asyncio.timeout((deadline - loop.time()) / 2):
-                return await _connect(address, port, new_reader, stopwatch)
-    return await _connect(last, port, new_reader, stopwatch)
+                return await attempt(address)
+    return await attempt(last)
+
+
+def _connect_to_one(
+    destination: Destination, new_reader: Callable[[], Reader], deadline: float, stopwatch: Stopwatch
+) -> Awaitable[tuple[asyncio.Transport, Reader]]:
+    return try_in_turn(
+        destination.addresses,
+        lambda address: _connect(address, destination.port, new_reader, stopwatch),
+        deadline,
+    )
 
 
 async def _connect(
@@ -195,7 +221,7 @@ async def _connect(
     except ConnectionRefusedError:
         raise ExchangeFailed(FailureCode.CONNECTION_REFUSED, "The connection was refused") from None
     except OSError as error:
-        if error.errno in _OURS:
+        if is_ours(error):
             raise
         raise broken_off("The host cannot be reached") from None
     stopwatch.leave()

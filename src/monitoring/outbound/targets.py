@@ -6,7 +6,7 @@ The address check and the connection use the same parsed URL, so no second parse
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from urllib.parse import quote, unquote, urljoin
@@ -44,7 +44,10 @@ class DisguisedAddress(UnusableUrl):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A host and port to connect to. If the host is an address, `address` is set and nothing is resolved."""
+    """A host and port to connect to. If the host is an address, `address` is set and nothing is resolved.
+
+    The port is 0 where a protocol knows no connections.
+    """
 
     host: str
     port: int
@@ -124,6 +127,11 @@ def read_endpoint(authority: str, default_port: int | None = None) -> Endpoint:
     host = _read_name(matched[2])
     address4 = _read_ipv4(host)
     return Endpoint(str(address4), port, address4) if address4 else Endpoint(host, port, None)
+
+
+def read_host(written: str) -> Endpoint:
+    """Read a host without a port. Raises UnusableUrl."""
+    return replace(read_endpoint(f"{written}:1"), port=0)
 
 
 def _read_name(written: str) -> str:

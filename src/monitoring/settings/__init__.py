@@ -216,6 +216,9 @@ class Settings(BaseSettings):
     ca_file: values.AuthoritiesFile = _setting(
         "PEM file of the certificate authorities to trust; without it the usual ones", None
     )
+    ping_monitors: bool = _setting(
+        "Allow monitors of type ping, where the kernel allows pings (net.ipv4.ping_group_range)", default=True
+    )
     smtp_url: values.MailServerUrl = _setting(
         "Mail server for channels to email: smtp://user:password@host:587 (STARTTLS) or smtps://…:465; "
         "smtp://…?tls=none for one on this machine",

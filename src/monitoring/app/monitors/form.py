@@ -19,7 +19,7 @@ from monitoring.app.form_fields import (
 )
 from monitoring.app.formatting import capitalize
 from monitoring.app.monitors.assertion_lines import UnreadableLineError, read_assertions, write_assertion
-from monitoring.app.monitors.labels import HINTS, LABELS
+from monitoring.app.monitors.labels import CHOICES, HINTS, LABELS
 from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.backends.encryption import MASK
 from monitoring.contract.catalogue import Catalogue
@@ -44,8 +44,10 @@ _SITE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?P<port>:[0-9]
 
 MANY_LINES = {
     *("request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"),
-    "tcp.send",
+    *("tcp.send", "dns.expected"),
 }
+# Lists whose entries have blanks and commas.
+_LINE_BY_LINE = {"assertions": "assertions", "dns.expected": "lines"}
 _TRIMMED = {"name", "url"}
 # In these, lines end as protocols want it (RFC 5234 §B.1).
 _PROTOCOL_TEXTS = {"tcp.send"}
@@ -142,8 +144,13 @@ def labels_of(monitor_type: str) -> Texts:
 @cache
 def choices_of(monitor_type: str) -> Mapping[str, list[tuple[str, str]]]:
     """Return the values of each field that has only some, and their words."""
-    values = {name: _schemas()[name].get("enum", ()) for name in kinds_of(monitor_type)}
-    return {name: [(each, each) for each in enum] for name, enum in values.items() if enum}
+    enums = {name: _schemas()[name].get("enum", ()) for name in kinds_of(monitor_type)}
+    values = {name: ["" if each is None else str(each) for each in enum] for name, enum in enums.items()}
+    return {
+        name: [(text, CHOICES.get(name, {}).get(text, text)) for text in texts]
+        for name, texts in values.items()
+        if texts
+    }
 
 
 def echo_form(form: Mapping[str, str]) -> Texts:
@@ -180,6 +187,8 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
             return name, capitalize(words)
         if name == "assertions":
             return name, f"Assertion {int(entry.partition('.')[0]) + 1}: {words}"
+        if kinds[name] == "lines":
+            return name, f"{_read_lines(name, form.get(name, ''))[int(entry)]}: {words}"
         if kinds[name] == "array":
             return name, name_entry(form.get(name, ""), int(entry), words)
         return name, f"{entry}: {words}"
@@ -227,6 +236,10 @@ def _read_entries(name: str, text: str) -> list[str] | None:
     return (read_tags(text) if name == "tags" else split_entries(text)) or None
 
 
+def _read_lines(_: str, text: str) -> list[str]:
+    return list(filter(None, (line.strip() for line in _LINE_END.split(text))))
+
+
 def _read_headers(name: str, text: str) -> dict[str, str] | None:
     """Read `Name: value` line by line. `splitlines()` would also split values at Unicode's line ends."""
     headers: dict[str, str] = {}
@@ -251,6 +264,7 @@ _READERS: Mapping[str, Callable[[str, str], Json]] = {
     "integer": _read_integer,
     "boolean": _read_boolean,
     "array": _read_entries,
+    "lines": _read_lines,
     "object": _read_headers,
     "assertions": _read_assertions,
 }
@@ -259,6 +273,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
     "integer": lambda number: "" if number is None else str(number),
     "boolean": lambda is_so: CHECKED if is_so else "",
     "array": lambda entries: ", ".join(entries or ()),
+    "lines": lambda entries: "\n".join(entries or ()),
     # Credentials come last, where `kept_headers.put_together` puts them.
     "object": lambda headers: "\n".join(
         f"{name}: {value}"
@@ -281,10 +296,10 @@ def judge() -> Check:
 
 @cache
 def kinds_of(monitor_type: str) -> Mapping[str, str]:
-    """Return the JSON type of every field of a form; that of assertions is their own."""
+    """Return the JSON type of every field of a form; lists with a line for each entry have their own."""
     fields = TYPE_FORMS[monitor_type].fields
     kinds = {name: next(iter(types_of(_schemas()[name])), "string") for name in fields}
-    return kinds | ({"assertions": "assertions"} if "assertions" in kinds else {})
+    return kinds | {name: kind for name, kind in _LINE_BY_LINE.items() if name in kinds}
 
 
 @cache

@@ -31,6 +31,13 @@ LABELS: Mapping[str, str] = {
     "tcp.tls": "Secure the connection by TLS",
     "tcp.send": "Text to send",
     "tcp.expect": "Expected text",
+    "dns.record_type": "Record type",
+    "dns.expected": "Expected records",
+    "dns.match": "The monitor is up if",
+    "dns.resolver": "Name server",
+    "certificate.starttls": "STARTTLS",
+    "certificate.names": "Other names of the certificate",
+    "ping.ip_version": "IP version",
 }
 """By the document's names; settings of a type are named like `tcp.expect`."""
 
@@ -60,9 +67,29 @@ HINTS: Mapping[str, str] = {
     "tcp.send": "Once it is connected. Enter ends a line as protocols do (CRLF). "
     "Whoever sees the monitor sees this.",
     "tcp.expect": "Must be in what the server sends. Case matters. If empty, connecting is enough.",
+    "dns.expected": "One per line, such as “10 mail.example.com”. At most {maxItems}. If empty, any will do.",
+    "dns.resolver": "Its address, such as 9.9.9.9. If empty, this service's name servers are asked.",
+    "certificate.starttls": "For servers that begin in the clear.",
+    "certificate.names": "At most {maxItems}, separated by commas or spaces. The host is one by itself.",
 }
 
 """What a field takes; variables are keywords of its schema."""
+
+CHOICES: Mapping[str, Mapping[str, str]] = {
+    "dns.match": {
+        "any": "one of these is there",
+        "all": "all of these are there",
+        "exactly": "these are there, and no others",
+    },
+    "certificate.starttls": {
+        "": "No: the server begins with TLS",
+        "smtp": "SMTP",
+        "imap": "IMAP",
+        "postgresql": "PostgreSQL",
+    },
+    "ping.ip_version": {"": "Either", "4": "IPv4", "6": "IPv6"},
+}
+"""What people call the values of a field, where the document's are no words."""
 
 INTERVALS: Mapping[int, str] = {
     30: "30 seconds",
@@ -99,6 +126,7 @@ ERRORS: Mapping[str, str] = {
     "tls_invalid": "Certificate or handshake invalid",
     "invalid_response": "Answer not valid",
     "unexpected_status": "Unexpected status",
+    "unexpected_records": "Unexpected records",
     "keyword_missing": "Required text missing",
     "keyword_forbidden": "Forbidden text found",
     "assertion_failed": "Assertion failed",

@@ -63,5 +63,46 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
             **_SENSITIVITY,
         },
     ),
+    "dns": TypeForm(
+        title="DNS records",
+        purpose="Asks for the records of a name, and compares them with those that should be there.",
+        scheme="dns",
+        address_label="Name",
+        address_hint="Such as example.com. An address stands for its reverse name.",
+        first=("url", "name", "dns.record_type", "dns.expected", "dns.match", "interval_seconds", "tags"),
+        groups={
+            "Question": ("dns.resolver", "timeout_seconds"),
+            "What counts as healthy": ("slow_threshold_ms",),
+            **_SENSITIVITY,
+        },
+    ),
+    "certificate": TypeForm(
+        title="Certificate",
+        purpose="Looks at the certificate of any server: how long it is valid, for whom, and who trusts it.",
+        scheme="tls",
+        address_label="Host and port",
+        address_hint="Such as mail.example.com:587.",
+        first=("url", "name", "certificate.starttls", "interval_seconds", "tags"),
+        groups={
+            "What counts as healthy": (
+                *("certificate.names", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),
+            ),
+            "Handshake": ("timeout_seconds",),
+            **_SENSITIVITY,
+        },
+    ),
+    "ping": TypeForm(
+        title="Ping",
+        purpose="Asks a host for an ICMP echo: routers, printers, and whatever has no port to connect to.",
+        scheme="ping",
+        address_label="Host",
+        address_hint="Such as router.example.com or 192.0.2.7.",
+        first=("url", "name", "interval_seconds", "tags"),
+        groups={
+            "Echo": ("ping.ip_version", "timeout_seconds"),
+            "What counts as healthy": ("slow_threshold_ms",),
+            **_SENSITIVITY,
+        },
+    ),
 }
 """By the document's MonitorType, in the order in which people choose."""

@@ -14,7 +14,7 @@ from monitoring.monitors.configuration import complete_settings
 from monitoring.monitors.health import Outcome
 from monitoring.outbound.failures import ExchangeFailed
 from monitoring.outbound.stopwatch import Timings
-from monitoring.outbound.targets import Endpoint, UnusableUrl, read_endpoint
+from monitoring.outbound.targets import Endpoint, UnusableUrl, read_endpoint, read_host
 
 if TYPE_CHECKING:  # they would load a library
     from monitoring.outbound.dialer import Dialer
@@ -24,6 +24,7 @@ class Objection(StrEnum):
     """What can be wrong with a whole answer. With `FailureCode` these are the document's CheckError."""
 
     UNEXPECTED_STATUS = auto()
+    UNEXPECTED_RECORDS = auto()
     KEYWORD_MISSING = auto()
     KEYWORD_FORBIDDEN = auto()
     TLS_EXPIRING = auto()
@@ -64,6 +65,14 @@ def read_endpoint_of(url: str, default_port: int | None = None) -> Endpoint | No
     """Read an address with nothing behind its port, such as `tcp://host:port`; None if it cannot be read."""
     try:
         return read_endpoint(url.partition("://")[2], default_port)
+    except UnusableUrl:
+        return None
+
+
+def read_host_of(url: str) -> Endpoint | None:
+    """Read an address with nothing behind its host, such as `ping://host`; None if it cannot be read."""
+    try:
+        return read_host(url.partition("://")[2])
     except UnusableUrl:
         return None
 

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from monitoring.backends.encryption import UndecryptableError
+from monitoring.checks.probes.certificate import CertificateProbe
+from monitoring.checks.probes.dns import DnsProbe
 from monitoring.checks.probes.http import HttpProbe
+from monitoring.checks.probes.ping import PingProbe
 from monitoring.checks.probes.protocol import Probe
 from monitoring.checks.probes.tcp import TcpProbe
 from monitoring.checks.probes.unreadable import UnreadableProbe
@@ -15,7 +18,13 @@ from monitoring.checks.probes.unreadable import UnreadableProbe
 log = logging.getLogger(__name__)
 
 # By the document's MonitorType
-PROBES: Mapping[str, type[Probe]] = {"http": HttpProbe, "tcp": TcpProbe}
+PROBES: Mapping[str, type[Probe]] = {
+    "http": HttpProbe,
+    "tcp": TcpProbe,
+    "dns": DnsProbe,
+    "certificate": CertificateProbe,
+    "ping": PingProbe,
+}
 
 # Every column of `monitors` that some probe reads.
 COLUMNS = tuple(dict.fromkeys(("type", *(column for probe in PROBES.values() for column in probe.columns))))
