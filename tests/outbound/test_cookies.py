@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from monitoring.outbound.cookies import MAX_COOKIE_BYTES, MAX_HEADER_BYTES, Cookies
 from monitoring.outbound.targets import read_target
@@ -129,6 +131,12 @@ class TestCookie:
     )
     def test_is_sent_as_it_was_written(self, header: str, pair: str) -> None:
         assert sent("http://shop.example/", header, "http://shop.example/") == pair
+
+    @given(st.text(max_size=60), st.text(alphabet=" ,:-+()0129JanThuGMT", max_size=40))
+    def test_is_read_or_ignored_whatever_comes(self, written: str, date: str) -> None:
+        cookies, target = Cookies(), read_target("http://www.shop.example/")
+        cookies.keep(target, [written.encode(), f"a={written}; Domain={written}; Expires={date}".encode()])
+        assert "\n" not in cookies.write(target)
 
     def test_replaces_an_earlier_one_and_a_given_one_of_its_name(self) -> None:
         cookies, target = Cookies(), read_target("http://shop.example/")

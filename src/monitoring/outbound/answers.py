@@ -133,12 +133,13 @@ class AnswerReader(asyncio.Protocol):
                 check_beginning(self._unread)
                 self._searched_bytes = len(self._unread)
                 return b""
-            head, rest = read_head(bytes(self._unread[:end])), bytes(self._unread[end:])
+            head = read_head(bytes(self._unread[:end]))
+            del self._unread[:end]
             if head.status_code >= _MIN_FINAL_STATUS or head.status_code == _SWITCHING_PROTOCOLS:
+                rest = bytes(self._unread)
                 self._unread.clear()
                 self._begin(head)
                 return rest
-            del self._unread[:end]
             self._searched_bytes = 0
             self._interim_bytes += end
 

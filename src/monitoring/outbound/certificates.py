@@ -23,9 +23,9 @@ _SENTENCES = {
     23: "The certificate was revoked",
     62: "The certificate is for another host",
     64: "The certificate is for another host",
-    66: "The certificate's key is too short to be safe",
-    67: "The certificate's authority has a key that is too short to be safe",
-    68: "The certificate, or one of its authorities', is signed in a way that is not safe",
+    66: "The certificate's key is too short: it needs 2,048 bits, or 224 on an elliptic curve",
+    67: "The certificate's authority has a key that is too short: it needs 2,048 bits, or 224 on a curve",
+    68: "The certificate, or one of its authorities', is signed with a weak digest: it needs SHA-256",
 }
 
 # Python's own, and what it leaves out although Chromium and curl offer it: RSA for the exchange of keys, and
@@ -38,14 +38,14 @@ _ALL_SUITES = "@SECLEVEL=0:ALL:!eNULL"
 _LEGACY_SERVER_CONNECT = getattr(ssl, "OP_LEGACY_SERVER_CONNECT", 0x4)
 
 NO_TLS = "The server does not speak TLS on this port"
-_NO_SAFE_VERSION = "The server speaks no version of TLS that is safe"
+_NO_SAFE_VERSION = "The server speaks no version of TLS that is safe: it needs 1.2 or 1.3"
 _NOTHING_SHARED = (
     "The server ended the TLS handshake: it takes none of the cipher suites that are offered, "
     "or demands a certificate of its clients"
 )
 _NOT_ACCEPTED = "The server does not accept the certificate that was shown to it"
 _REASONS = {
-    "DH_KEY_TOO_SMALL": "The server exchanges Diffie-Hellman keys that are too short to be safe",
+    "DH_KEY_TOO_SMALL": "The server exchanges Diffie-Hellman keys that are too short: they need 2,048 bits",
     "HTTP_REQUEST": NO_TLS,
     "PACKET_LENGTH_TOO_LONG": NO_TLS,
     "RECORD_LAYER_FAILURE": NO_TLS,

@@ -22,6 +22,7 @@ _MAX_BEGINNING_BYTES = 8
 _STATUS_LINE = re.compile(_PROTOCOL + rb"(?:/\d+(?:\.\d+)?)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
 _MIN_STATUS = 100
 
+_END = re.compile(rb"\n\r?\n")
 _HEADER = re.compile(rb"\n([^\n:]+):([^\n]*)")
 _FOLD = re.compile(rb"\r?\n[ \t]+")  # RFC 9112 §5.2
 _WHITESPACE = b" \t\r"
@@ -40,9 +41,8 @@ def find_end(received: bytes | bytearray, searched_bytes: int) -> int | None:
 
     `searched_bytes` is how many were there when it was searched before.
     """
-    start = max(searched_bytes - 2, _MAX_BYTES_BEFORE)
-    ends = [at + len(end) for end in (b"\n\r\n", b"\n\n") if (at := received.find(end, start)) >= 0]
-    return min(ends, default=None)
+    ended = _END.search(received, max(searched_bytes - 2, _MAX_BYTES_BEFORE))
+    return ended.end() if ended else None
 
 
 def check_beginning(received: bytes | bytearray, *, is_all: bool = False) -> None:
