@@ -9,6 +9,7 @@ from enum import Enum, auto
 from types import MappingProxyType
 from typing import Any
 
+from monitoring.articles.field_names import HTML_TEXTS, MARKDOWN_TEXTS, OTHER_TEXTS, TITLES
 from monitoring.articles.translation.documents import (
     SourceDocument,
     TextFormat,
@@ -56,14 +57,14 @@ _META = {
     for name in names
 }
 _ARTICLE = {  # in the order readers meet them
-    "title": FieldContent.WORDS,
+    **dict.fromkeys(TITLES, FieldContent.WORDS),
     "subtitle": FieldContent.WORDS,
     "excerpt": FieldContent.WORDS,
     "summary": FieldContent.WORDS,
     "description": FieldContent.WORDS,
-    "content": FieldContent.CONTENT,
-    "content_html": FieldContent.HTML,
-    "content_markdown": FieldContent.MARKDOWN,
+    **dict.fromkeys(OTHER_TEXTS, FieldContent.CONTENT),
+    **dict.fromkeys(HTML_TEXTS, FieldContent.HTML),
+    **dict.fromkeys(MARKDOWN_TEXTS, FieldContent.MARKDOWN),
     **_META,
     "seo": _META | _CARD | {"og": _CARD, "open_graph": _CARD, "twitter": _CARD},
     "images": [_IMAGE],

@@ -1,0 +1,98 @@
+"""What a submission says is to become of its article: words for it, and flags. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from monitoring.articles.field_names import (
+    EVENTS,
+    HIDING_FLAGS,
+    PERHAPS_EVENTS,
+    SHOWING_FLAGS,
+    STATES,
+    TEST_FLAGS,
+)
+from monitoring.articles.models import PublicationStatus
+
+# The words of the document's pattern for `event` and `status`, without their endings. A word that is the end
+# of another one comes after it.
+TEST_WORDS = ("test", "ping")
+PUBLISHING_WORDS = {
+    **dict.fromkeys(("delete", "deletion", "remove"), PublicationStatus.DELETED),
+    **dict.fromkeys(("unpublish", "unlist", "archive", "private", "hidden"), PublicationStatus.UNPUBLISHED),
+    **dict.fromkeys(("draft", "pending", "schedule", "future"), PublicationStatus.UNPUBLISHED),
+    **dict.fromkeys(("members", "paid", "password", "internal"), PublicationStatus.UNPUBLISHED),
+    **dict.fromkeys(("publish", "public", "live", "restore"), PublicationStatus.PUBLISHED),
+    **dict.fromkeys(("create", "new", "add", "update", "edit", "change"), PublicationStatus.PUBLISHED),
+    **dict.fromkeys(("attach", "detach"), PublicationStatus.PUBLISHED),  # a tag, by Ghost
+    **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores a draft
+}
+# What may stand beside them, as in `article.published` and `webhook.test`.
+_NOUNS = (
+    *("article", "blog", "content", "entry", "page", "post", "item", "collection", "document", "record"),
+    *("webhook", "hook", "event", "tag", "cms", "management", "auto", "only", "re", "un"),
+)
+
+_PUBLISHING_WORD = re.compile("|".join((*TEST_WORDS, *PUBLISHING_WORDS)))
+_ANY_WORD = "|".join((*TEST_WORDS, *PUBLISHING_WORDS, *_NOUNS))
+_NOTHING_ELSE = re.compile(rf"(?:(?:{_ANY_WORD})(?:ed|d|s)?[ ._:/-]*)*+")
+
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+def is_test_submission(payload: Mapping[str, Any]) -> bool:
+    """Return whether this is a test ping, which providers send when somebody presses their "Test" button."""
+    words = _find_words((*_own_texts(payload), *_texts_of_others(payload)))
+    return any(_read_flag(payload.get(name)) for name in TEST_FLAGS) or not set(TEST_WORDS).isdisjoint(words)
+
+
+def read_status(payload: Mapping[str, Any]) -> PublicationStatus:
+    """Return the status that the article is to have. Without a word for it, the article is published.
+
+    If words contradict each other, the one that takes most away counts: an article that its publisher has
+    taken back must not stay published. Under a name of others, nothing is erased: that cannot be undone.
+    """
+    own = {PUBLISHING_WORDS.get(word) for word in _find_words(_own_texts(payload))}
+    others = {PUBLISHING_WORDS.get(word) for word in _find_words(_texts_of_others(payload))}
+    if PublicationStatus.DELETED in own:
+        return PublicationStatus.DELETED
+    withdraws = not own.union(others) <= {None, PublicationStatus.PUBLISHED}
+    is_hidden = any(map(_is_hidden, (payload, _article_of(payload))))
+    return PublicationStatus.UNPUBLISHED if withdraws or is_hidden else PublicationStatus.PUBLISHED
+
+
+def _article_of(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    return payload.get("article") or {}  # a test needs none
+
+
+def _own_texts(payload: Mapping[str, Any]) -> tuple[object, ...]:
+    return payload.get("event"), payload.get("status"), _article_of(payload).get("status")
+
+
+def _texts_of_others(payload: Mapping[str, Any]) -> Iterator[object]:
+    yield from (payload.get(name) for name in (*EVENTS, *STATES))
+    yield from (_article_of(payload).get(name) for name in STATES)
+    for name in PERHAPS_EVENTS:
+        text = payload.get(name)
+        if isinstance(text, str) and _NOTHING_ELSE.fullmatch(text.lower()):
+            yield text
+
+
+def _find_words(texts: Iterable[object]) -> Iterator[str]:
+    for text in texts:
+        yield from _PUBLISHING_WORD.findall(text.lower() if isinstance(text, str) else "")
+
+
+def _is_hidden(part: Mapping[str, Any]) -> bool:
+    is_shown = {_read_flag(part.get(name)) for name in SHOWING_FLAGS}
+    return False in is_shown or True in {_read_flag(part.get(name)) for name in HIDING_FLAGS}
+
+
+def _read_flag(value: object) -> bool | None:
+    """Read true or false, which automations write as text or numbers. Returns None for anything else."""
+    if isinstance(value, int | float) and value in {0, 1}:
+        return bool(value)
+    text = str(value).strip().lower()
+    return True if text in _YES else False if text in _NO else None
