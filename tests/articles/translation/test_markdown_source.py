@@ -221,7 +221,7 @@ class TestTranslated:
         assert translated("<p>\none &lt;\n</p>", engine) == "<p>\nmot * &lt; &amp;copy;\n</p>"
 
     def test_a_paragraph_whose_emphasis_would_break_stays_as_it_was(self) -> None:
-        engine = FunctionEngine(lambda segment: segment.replace("two", " deux").replace("one", "un"))
+        engine = FunctionEngine(lambda segment: segment.replace("two", "\u00a0deux").replace("one", "un"))
         assert translated("one**two**one\n\none", engine) == "one**two**one\n\nun"
 
     @pytest.mark.parametrize(

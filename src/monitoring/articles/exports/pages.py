@@ -13,6 +13,7 @@ from monitoring.articles.field_names import HTML_TEXTS, MARKDOWN_TEXTS, OTHER_TE
 from monitoring.articles.plain_words import read_words
 from monitoring.articles.submissions import name_tags, read_publication_time, read_title
 from monitoring.articles.translation.documents import TextFormat, content_format
+from monitoring.articles.translation.fenced_article import unwrapped
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_tokens import TokenKind, tokenize
 from monitoring.contract.timestamps import read_timestamp, write_timestamp
@@ -75,6 +76,7 @@ def find_changed_at(page: StoredPage) -> datetime:
 def find_text(page: StoredPage) -> str:
     """Return the article's text as Markdown, without front matter of its own."""
     text, text_format = find_source(page["delivery"]["article"])
+    text = unwrapped(text)
     if text_format is TextFormat.HTML:
         return _hold_together(text)
     without_front_matter: str = text[front_matter_length(text) :]

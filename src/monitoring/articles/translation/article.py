@@ -20,6 +20,7 @@ from monitoring.articles.translation.documents import (
 from monitoring.articles.translation.engines.batches import split
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.articles.translation.engines.protocol import BatchLimit, Engine
+from monitoring.articles.translation.html_source import SOURCE_LANGUAGE
 from monitoring.articles.translation.judgement import Fault
 from monitoring.articles.translation.memory_budget import (
     MOST_BYTES,
@@ -162,7 +163,7 @@ class SourceArticle:
             self.hashes, engine, source, target, known, find_fault, submit, corrections
         )
 
-        results = self._translated_documents(translations.texts)
+        results = self._translated_documents(translations.texts, target)
         left_alone = _left_alone(results)
 
         def translated(field: FieldContent, text: str) -> str:
@@ -192,8 +193,12 @@ class SourceArticle:
             return frozenset(texts)
 
     @collector_at_rest()
-    def _translated_documents(self, texts: Mapping[str, str]) -> "TranslatedDocuments":
-        return {key: document.translated(texts) for key, document in self.documents.items()}
+    def _translated_documents(
+        self, texts: Mapping[str, str], target: str = SOURCE_LANGUAGE
+    ) -> "TranslatedDocuments":
+        return {
+            key: document.in_language(target).translated(texts) for key, document in self.documents.items()
+        }
 
 
 def _left_alone(documents: "TranslatedDocuments") -> frozenset[str]:
