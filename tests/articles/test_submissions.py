@@ -476,6 +476,8 @@ class TestFlags:
                 for told in (True, "true", 1, None, "", "2026-11-20T09:00:00Z")
             ),
             *(({"draft": told}, PUBLISHED) for told in (False, "no", 0, None, "")),
+            *(({name: "2026-11-20"}, UNPUBLISHED) for name in ("deleted_at", "archivedAt")),
+            *(({"deletedAt": told}, PUBLISHED) for told in (None, "")),
             ({"published": True, "draft": True}, UNPUBLISHED),
             ({"published": True, "status": "deleted", "draft": True}, DELETED),
         ],

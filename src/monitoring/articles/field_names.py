@@ -19,7 +19,8 @@ def _spell(table: str) -> Iterator[str]:
         first, *others = words = re.split(r"\s{2,}", line)[0].split()
         camel = "".join(map(str.capitalize, others))
         shouted = "".join(word.upper() if word in _ABBREVIATIONS else word.capitalize() for word in others)
-        spellings = (first + camel, first + shouted, first.capitalize() + camel)
+        spellings = [first + camel, first + shouted, first.capitalize() + camel]
+        spellings += [first.upper()] * (first in _ABBREVIATIONS and not others)
         yield from dict.fromkeys(("_".join(words), "-".join(words), *spellings))
 
 
@@ -32,11 +33,13 @@ MARKDOWN_TEXTS = tuple(
         markdown content
         markdown body
         text markdown
+        raw markdown
         article markdown
         post markdown
         content md
         body md
         md
+        mdx
     """)
 )
 # The article's text as HTML.
@@ -48,6 +51,7 @@ HTML_TEXTS = (
         html content
         html body
         text html
+        raw html
         article html
         post html
         description html      Shopify
@@ -81,6 +85,8 @@ OTHER_TEXTS = tuple(
         page content
         post text
         raw content
+        text content
+        rich content
         rich text             Contentful, Webflow
         rendered              WordPress
     """)
@@ -160,7 +166,11 @@ EVENTS = tuple(
         event                 the document, SEOcraftAI
         event type            Outrank, DatoCMS, Hashnode
         event name
+        event action
         webhook event
+        webhook action
+        webhook topic
+        hook event
         action                Storyblok
     """)
 )
@@ -173,6 +183,10 @@ PERHAPS_EVENTS = tuple(
         trigger type          Webflow
         operation             Hygraph
         stage                 Hygraph
+        change type
+        message type
+        webhook type
+        method
         kind
         hook
     """)
@@ -183,17 +197,25 @@ STATES = (
         status                the document, Ghost, WordPress
         state                 Forem, Drupal
         post status           WordPress
+        post state
         article status
+        article state
         content status
+        content state
         entry status
-        publication state     Strapi
+        entry state
         publication status
+        publication state     Strapi
         publish status        Medium
+        publish state
         publishing status
-        workflow state
+        publishing state
         workflow status
+        workflow state
+        moderation status
         moderation state      Drupal
         visibility            Ghost
+        post visibility
     """),
     "_status",  # Payload
 )
@@ -214,6 +236,10 @@ SHOWING_FLAGS = tuple(
         is active
         enabled
         is enabled
+        listed
+        is listed
+        approved
+        is approved
     """)
 )
 # `true` takes the article back.
@@ -235,12 +261,21 @@ HIDING_FLAGS = (
         is trashed
         in trash              Notion
         members only
+        password protected
         deleted
         is deleted
         removed
         is removed
     """),
     *("_draft", "_archived", "_deleted"),  # Webflow before 2023
+)
+# A time takes the article back.
+HIDING_TIMES = tuple(
+    _spell("""
+        archived at
+        trashed at
+        deleted at            Laravel, Directus
+    """)
 )
 # `true`, beside the article, makes the submission a test.
 TEST_FLAGS = tuple(
@@ -251,5 +286,5 @@ TEST_FLAGS = tuple(
 )
 
 # What says how the article stands, and is no part of it.
-PUBLISHING_FIELDS_OF_ARTICLE = frozenset((*STATES, *SHOWING_FLAGS, *HIDING_FLAGS))
+PUBLISHING_FIELDS_OF_ARTICLE = frozenset((*STATES, *SHOWING_FLAGS, *HIDING_FLAGS, *HIDING_TIMES))
 PUBLISHING_FIELDS = PUBLISHING_FIELDS_OF_ARTICLE.union(EVENTS, PERHAPS_EVENTS, TEST_FLAGS)

@@ -9,6 +9,7 @@ from typing import Any
 from monitoring.articles.field_names import (
     EVENTS,
     HIDING_FLAGS,
+    HIDING_TIMES,
     PERHAPS_EVENTS,
     SHOWING_FLAGS,
     STATES,
@@ -32,13 +33,15 @@ PUBLISHING_WORDS = {
 # What may stand beside them, as in `article.published` and `webhook.test`.
 _NOUNS = (
     *("article", "blog", "content", "entry", "page", "post", "item", "collection", "document", "record"),
-    *("webhook", "hook", "event", "tag", "cms", "management", "auto", "only", "re", "un"),
+    *("webhook", "hook", "event", "tag", "cms", "management", "integration", "connection", "website", "site"),
+    *("auto", "only", "re", "un"),
 )
 
 _PUBLISHING_WORD = re.compile("|".join((*TEST_WORDS, *PUBLISHING_WORDS)))
 _ANY_WORD = "|".join((*TEST_WORDS, *PUBLISHING_WORDS, *_NOUNS))
 _NOTHING_ELSE = re.compile(rf"(?:(?:{_ANY_WORD})(?:ed|d|s)?[ ._:/-]*)*+")
 
+_NO_TIME = (None, "", 0, False)
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -86,8 +89,8 @@ def _find_words(texts: Iterable[object]) -> Iterator[str]:
 
 
 def _is_hidden(part: Mapping[str, Any]) -> bool:
-    is_shown = {_read_flag(part.get(name)) for name in SHOWING_FLAGS}
-    return False in is_shown or True in {_read_flag(part.get(name)) for name in HIDING_FLAGS}
+    shows, hides = ({_read_flag(part.get(name)) for name in names} for names in (SHOWING_FLAGS, HIDING_FLAGS))
+    return False in shows or True in hides or any(part.get(name) not in _NO_TIME for name in HIDING_TIMES)
 
 
 def _read_flag(value: object) -> bool | None:
