@@ -488,6 +488,21 @@ class TestFlags:
         assert read_status({"article": {"id": 1, **fields}}) is status
         assert read_status({"article": {"id": 1}, **fields}) is status
 
+    @pytest.mark.parametrize(
+        ("front_matter", "status"),
+        [
+            ("---\ntitle: Fit\npublished: false\n---\n", UNPUBLISHED),
+            ("---\r\ndraft: true\r\n---\r\n", UNPUBLISHED),
+            ("+++\ndraft = true\n+++\n", UNPUBLISHED),
+            ("---\nstatus: 'private'\n---\n", UNPUBLISHED),
+            ("---\ndraft: false\nstate: California\nnote: draft true\n---\n", PUBLISHED),
+            ("Not yet:\n\n---\ndraft: true\n---\n", PUBLISHED),
+        ],
+    )
+    def test_stand_in_the_front_matter_of_a_text(self, front_matter: str, status: PublicationStatus) -> None:
+        for field in ("content", "body_markdown"):
+            assert read_status({"article": {field: f"{front_matter}\nFit first."}}) is status
+
     def test_are_no_part_of_the_content(self) -> None:
         shown, hidden = ({"article": {"content": "Fit", "draft": flag}} for flag in (False, True))
         assert identify_article(shown) == identify_article(hidden)

@@ -14,8 +14,10 @@ from monitoring.articles.field_names import (
     SHOWING_FLAGS,
     STATES,
     TEST_FLAGS,
+    TEXTS,
 )
 from monitoring.articles.models import PublicationStatus
+from monitoring.articles.translation.front_matter import front_matter_length
 
 # The words of the document's pattern for `event` and `status`, without their endings. A word that is the end
 # of another one comes after it.
@@ -41,6 +43,7 @@ _PUBLISHING_WORD = re.compile("|".join((*TEST_WORDS, *PUBLISHING_WORDS)))
 _ANY_WORD = "|".join((*TEST_WORDS, *PUBLISHING_WORDS, *_NOUNS))
 _NOTHING_ELSE = re.compile(rf"(?:(?:{_ANY_WORD})(?:ed|d|s)?[ ._:/-]*)*+")
 
+_FIELD_OF_A_WORD = re.compile(r"^([A-Za-z_-]+)[ \t]*[:=][ \t]*[\"']?([\w-]+)[\"']?[ \t\r]*$", re.MULTILINE)
 _NO_TIME = (None, "", 0, False)
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
@@ -62,12 +65,19 @@ def read_status(payload: Mapping[str, Any]) -> PublicationStatus:
     if PublicationStatus.DELETED in own:
         return PublicationStatus.DELETED
     withdraws = not own.union(others) <= {None, PublicationStatus.PUBLISHED}
-    is_hidden = any(map(_is_hidden, (payload, _article_of(payload))))
+    is_hidden = any(map(_is_hidden, (payload, _article_of(payload), _front_matter_of(payload))))
     return PublicationStatus.UNPUBLISHED if withdraws or is_hidden else PublicationStatus.PUBLISHED
 
 
 def _article_of(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     return payload.get("article") or {}  # a test needs none
+
+
+def _front_matter_of(payload: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return what the front matter of the article's texts says in a word, as DEV and Hugo mark drafts."""
+    texts = (text for name, text in _article_of(payload).items() if name in TEXTS and isinstance(text, str))
+    front_matter = "\n".join(text[: front_matter_length(text)] for text in texts)
+    return dict(_FIELD_OF_A_WORD.findall(front_matter))
 
 
 def _own_texts(payload: Mapping[str, Any]) -> tuple[object, ...]:
@@ -76,7 +86,8 @@ def _own_texts(payload: Mapping[str, Any]) -> tuple[object, ...]:
 
 def _texts_of_others(payload: Mapping[str, Any]) -> Iterator[object]:
     yield from (payload.get(name) for name in (*EVENTS, *STATES))
-    yield from (_article_of(payload).get(name) for name in STATES)
+    for part in (_article_of(payload), _front_matter_of(payload)):
+        yield from (part.get(name) for name in STATES)
     for name in PERHAPS_EVENTS:
         text = payload.get(name)
         if isinstance(text, str) and _NOTHING_ELSE.fullmatch(text.lower()):

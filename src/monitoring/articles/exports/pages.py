@@ -93,7 +93,7 @@ def find_source(article: Mapping[str, Any]) -> tuple[str, TextFormat]:
         return texts[name], TextFormat.MARKDOWN
     if name in HTML_TEXTS:
         return texts[name], TextFormat.HTML
-    return texts[name], content_format(article.get("format"), texts[name])
+    return texts[name], content_format(article.get("format"), unwrapped(texts[name]))
 
 
 def write_front_matter(values: Mapping[str, Value], text: str) -> str:

@@ -20,6 +20,7 @@ from monitoring.articles.translation.documents import (
 from monitoring.articles.translation.engines.batches import split
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.articles.translation.engines.protocol import BatchLimit, Engine
+from monitoring.articles.translation.fenced_article import unwrapped
 from monitoring.articles.translation.html_source import SOURCE_LANGUAGE
 from monitoring.articles.translation.judgement import Fault
 from monitoring.articles.translation.memory_budget import (
@@ -259,7 +260,7 @@ def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) ->
 def _format_of(field: FieldContent, text: str, payload: Mapping[str, Any]) -> TextFormat:
     match field:
         case FieldContent.CONTENT:
-            return content_format(payload["article"].get("format"), text)
+            return content_format(payload["article"].get("format"), unwrapped(text))
         case FieldContent.HTML:
             return TextFormat.HTML
         case FieldContent.MARKDOWN:

@@ -140,8 +140,8 @@ class SourceDocument:
             return rendered
         from monitoring.articles.translation.markdown_anchors import moved_anchors  # noqa: PLC0415
 
-        start = front_matter_length(self.source)
-        anchors = moved_anchors(self.source[start:], rendered[start:])
+        body, rendered_body = (text[front_matter_length(text) :] for text in (self.source, rendered))
+        anchors = moved_anchors(body, rendered_body)
         relinked = render(self.template, translations, left_alone, anchors)
         return relinked if self._changed_blocks(relinked) == frozenset() else rendered
 
@@ -150,7 +150,7 @@ class SourceDocument:
             return frozenset()
         if predict_bytes(rendered, is_markdown=True) > MOST_BYTES:
             raise TooMuchMarkupError
-        return self.structure.changed_blocks(rendered[front_matter_length(self.source) :])
+        return self.structure.changed_blocks(rendered[front_matter_length(rendered) :])
 
 
 def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, ...] = ()) -> SourceDocument:
@@ -169,7 +169,6 @@ def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, 
 
 def content_format(name: object, content: str) -> TextFormat:
     """Return the format of an article's content: the declared one, else a guess from the text."""
-    content = unwrapped(content)
     if isinstance(name, str) and name.strip().lower() in _NAMES:
         return _NAMES[name.strip().lower()]
     if content.lstrip().startswith("<") and content.rstrip().endswith(">"):
