@@ -89,11 +89,11 @@ class TestSegments:
     @pytest.mark.parametrize(
         "start",
         [
-            "---\ntitle: one\n---\n",
-            "---\r\ntitle: one\r\n...\r\n",
+            "---\nslug: one\n---\n",
+            "---\r\nslug: one\r\n...\r\n",
             "---\n---\n",
             "--- toml\ntitle = 'one'\n---\n",
-            "+++\ntitle = 'one'\n+++\n",
+            "+++\nslug = 'one'\n+++\n",
             '{\n  "title": "one",\n\n  "tags": ["}"]\n}\n',
             "```\none\n```\n",
         ],
