@@ -496,12 +496,15 @@ class TestFlags:
             ("+++\ndraft = true\n+++\n", UNPUBLISHED),
             ("---\nstatus: 'private'\n---\n", UNPUBLISHED),
             ("---\ndraft: false\nstate: California\nnote: draft true\n---\n", PUBLISHED),
+            ("---\nstatus: testing\nvisibility: draftsman\n---\n", PUBLISHED),
             ("Not yet:\n\n---\ndraft: true\n---\n", PUBLISHED),
         ],
     )
     def test_stand_in_the_front_matter_of_a_text(self, front_matter: str, status: PublicationStatus) -> None:
         for field in ("content", "body_markdown"):
-            assert read_status({"article": {field: f"{front_matter}\nFit first."}}) is status
+            payload = {"article": {field: f"{front_matter}\nFit first."}}
+            assert read_status(payload) is status
+            assert not is_test_submission(payload)
 
     def test_are_no_part_of_the_content(self) -> None:
         shown, hidden = ({"article": {"content": "Fit", "draft": flag}} for flag in (False, True))

@@ -60,12 +60,15 @@ def read_status(payload: Mapping[str, Any]) -> PublicationStatus:
     If words contradict each other, the one that takes most away counts: an article that its publisher has
     taken back must not stay published. Under a name of others, nothing is erased: that cannot be undone.
     """
-    own = {PUBLISHING_WORDS.get(word) for word in _find_words(_own_texts(payload))}
-    others = {PUBLISHING_WORDS.get(word) for word in _find_words(_texts_of_others(payload))}
+    front_matter = _front_matter_of(payload)
+    texts = (*_texts_of_others(payload), *filter(_is_nothing_else, map(front_matter.get, STATES)))
+    own, others = (
+        {PUBLISHING_WORDS.get(word) for word in _find_words(told)} for told in (_own_texts(payload), texts)
+    )
     if PublicationStatus.DELETED in own:
         return PublicationStatus.DELETED
     withdraws = not own.union(others) <= {None, PublicationStatus.PUBLISHED}
-    is_hidden = any(map(_is_hidden, (payload, _article_of(payload), _front_matter_of(payload))))
+    is_hidden = any(map(_is_hidden, (payload, _article_of(payload), front_matter)))
     return PublicationStatus.UNPUBLISHED if withdraws or is_hidden else PublicationStatus.PUBLISHED
 
 
@@ -86,12 +89,12 @@ def _own_texts(payload: Mapping[str, Any]) -> tuple[object, ...]:
 
 def _texts_of_others(payload: Mapping[str, Any]) -> Iterator[object]:
     yield from (payload.get(name) for name in (*EVENTS, *STATES))
-    for part in (_article_of(payload), _front_matter_of(payload)):
-        yield from (part.get(name) for name in STATES)
-    for name in PERHAPS_EVENTS:
-        text = payload.get(name)
-        if isinstance(text, str) and _NOTHING_ELSE.fullmatch(text.lower()):
-            yield text
+    yield from (_article_of(payload).get(name) for name in STATES)
+    yield from filter(_is_nothing_else, map(payload.get, PERHAPS_EVENTS))
+
+
+def _is_nothing_else(text: object) -> bool:
+    return isinstance(text, str) and bool(_NOTHING_ELSE.fullmatch(text.lower()))
 
 
 def _find_words(texts: Iterable[object]) -> Iterator[str]:

@@ -26,6 +26,7 @@ from monitoring.articles.publishing_words import read_status
 from monitoring.articles.rules import SENT_FIELD, SOURCE_TIME_FIELDS
 from monitoring.articles.times import parse_time
 
+MAX_FIELD_CHARACTERS = 80  # of a name in an error
 MAX_TITLE_CHARACTERS = 1000
 MAX_TAG_CHARACTERS = 255
 MAX_TAGS = 1000
@@ -51,7 +52,6 @@ _EMPTY_TEXT = re.compile(
     )*+""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
 
 
@@ -101,7 +101,8 @@ class Submission:
         article = self.payload["article"]
         parts = {f"article.{name}": part for name, part in article.items() if name not in READ_FIELDS}
         parts |= {name: part for name, part in self.payload.items() if name not in {"article", *READ_FIELDS}}
-        return next((field[:80] for field, part in parts.items() if any(map(_is_long, _leaves(part)))), None)
+        found = next((field for field, part in parts.items() if any(map(_is_long, _leaves(part)))), None)
+        return found and "".join(filter(str.isprintable, found))[:MAX_FIELD_CHARACTERS]
 
     def folders(self) -> Iterator[str]:
         """Name folders for the article, best first. No other article can have those after the first."""
