@@ -295,6 +295,9 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "article_not_found": lambda operation: [
         good_ask(operation, path=operation.path.replace("{article_id}", "{nothing}"))
     ],
+    "text_not_read": lambda operation: [
+        good_ask(operation, body=b'{"article": {"id": 1, "blocks": ["One that fits beats one that shines"]}}')
+    ],
     "article_empty": lambda operation: [good_ask(operation, body=b'{"article": {"id": "nobody\'s"}}')],
     "articles_not_shared": lambda operation: [bear(operation, "outsider")],
     "correction_codes_broken": lambda operation: [

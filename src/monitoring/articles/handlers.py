@@ -17,6 +17,7 @@ from monitoring.articles.corrections import (
 )
 from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.publishers import read_submissions
+from monitoring.articles.publishing_words import is_test_submission
 from monitoring.articles.queries import ArticleFilter
 from monitoring.articles.reading import demand_reader
 from monitoring.articles.representations import (
@@ -28,7 +29,6 @@ from monitoring.articles.representations import (
     represent_segments,
     represent_translation,
 )
-from monitoring.articles.submissions import is_test_submission
 from monitoring.articles.tasks import ask_for_translation
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.auth.callers import Caller
@@ -71,6 +71,8 @@ async def _take_in(submission: dict[str, Any]) -> Article:
         receipt = await service.receive_submission(submission)
     except service.NothingToPublish:
         raise Problem("article_empty") from None
+    except service.UnreadText as unread:
+        raise Problem("text_not_read", field=unread.field) from None
     DELIVERIES.labels(receipt.kind).inc()
     if receipt.is_new_revision:
         await ask_for_translation(str(receipt.article.id))

@@ -1,5 +1,6 @@
 """Only those parts of a publisher's payload that readers see are translated."""
 
+import re
 from typing import Any
 
 import pytest
@@ -142,6 +143,64 @@ class TestTranslateArticle:
     )
     def test_other_shapes_pass_through(self, payload: dict[str, Any]) -> None:
         assert translate_article(payload, engine=FunctionEngine(str.upper), target="es").payload == payload
+
+
+class TestLanguageOfElements:
+    @pytest.mark.parametrize(
+        ("text_format", "source", "expected"),
+        [
+            ("html", '<p lang="en">one</p>', '<p lang="pt-BR">ONE</p>'),
+            (
+                "html",
+                "<div xml:lang='en-US' lang=en-GB>one</div>",
+                "<div xml:lang='pt-BR' lang=pt-BR>ONE</div>",
+            ),
+            ("html", '<p>one <i LANG="EN">two</i></p>', '<p>ONE <i LANG="pt-BR">TWO</i></p>'),
+            ("html", '<p lang="fr">un</p><p lang="">one</p>', '<p lang="fr">un</p><p lang="">ONE</p>'),
+            (
+                "html",
+                '<p lang="en" translate="no">one</p><p>two</p>',
+                '<p lang="en" translate="no">one</p><p>TWO</p>',
+            ),
+            ("html", '<a hreflang="en" href="#x">one</a>', '<a hreflang="en" href="#x">ONE</a>'),
+            ("markdown", 'one <span lang="en">two</span>\n', 'ONE <span lang="pt-BR">TWO</span>\n'),
+            (
+                "markdown",
+                '<p lang="en">\n\none **two**\n\n</p>\n',
+                '<p lang="pt-BR">\n\nONE **TWO**\n\n</p>\n',
+            ),
+        ],
+    )
+    def test_is_that_of_the_translation(self, text_format: str, source: str, expected: str) -> None:
+        payload = {"article": {"format": text_format, "content": source}}
+        translated = translate_article(payload, engine=FunctionEngine(shouted), target="pt-BR").payload
+        assert translated["article"]["content"] == expected
+
+
+class TestFencedArticle:
+    @pytest.mark.parametrize(
+        ("source", "expected"),
+        [
+            ("```markdown\n# one\n\ntwo\n```\n", "# ONE\n\nTWO"),
+            ("~~~~ MD\none\n~~~~", "ONE"),
+            ("```md\none\n\n```sh\nls\n```\n\ntwo\n```", "ONE\n\n```sh\nls\n```\n\nTWO"),
+            ("```html\n<p>one</p>\n```", "<p>ONE</p>"),
+            ("```sh\nls one\n```\n", "```sh\nls one\n```\n"),
+            ("```\none\n```\n", "```\none\n```\n"),
+            (
+                "```markdown\none\n```\n\ntwo\n\n```md\nthree\n```",
+                "```markdown\none\n```\n\nTWO\n\n```md\nthree\n```",
+            ),
+        ],
+    )
+    def test_is_read_without_the_fence_around_all_of_it(self, source: str, expected: str) -> None:
+        payload = {"article": {"title": "one", "content": source}}
+        translated = translate_article(payload, engine=FunctionEngine(shouted), target="es").payload
+        assert translated["article"]["content"] == expected
+
+
+def shouted(segment: str) -> str:
+    return re.sub(r"[^<>]+(?=<|$)", lambda words: words[0].upper(), segment)
 
 
 class TestContentFormat:

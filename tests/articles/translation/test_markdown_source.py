@@ -89,11 +89,11 @@ class TestSegments:
     @pytest.mark.parametrize(
         "start",
         [
-            "---\ntitle: one\n---\n",
-            "---\r\ntitle: one\r\n...\r\n",
+            "---\nslug: one\n---\n",
+            "---\r\nslug: one\r\n...\r\n",
             "---\n---\n",
             "--- toml\ntitle = 'one'\n---\n",
-            "+++\ntitle = 'one'\n+++\n",
+            "+++\nslug = 'one'\n+++\n",
             '{\n  "title": "one",\n\n  "tags": ["}"]\n}\n',
             "```\none\n```\n",
         ],
@@ -221,7 +221,7 @@ class TestTranslated:
         assert translated("<p>\none &lt;\n</p>", engine) == "<p>\nmot * &lt; &amp;copy;\n</p>"
 
     def test_a_paragraph_whose_emphasis_would_break_stays_as_it_was(self) -> None:
-        engine = FunctionEngine(lambda segment: segment.replace("two", " deux").replace("one", "un"))
+        engine = FunctionEngine(lambda segment: segment.replace("two", "\u00a0deux").replace("one", "un"))
         assert translated("one**two**one\n\none", engine) == "one**two**one\n\nun"
 
     @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from monitoring.articles.translation.html_tokens import Token, TokenKind, tokenize
 from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
-from monitoring.articles.translation.segments import InPageLink, Piece, Template
+from monitoring.articles.translation.segments import InPageLink, Piece, SourceLanguage, Template
 
 # fmt: off
 INLINE_ELEMENTS = frozenset({
@@ -28,6 +28,7 @@ VOID_ELEMENTS = INLINE_VOID_ELEMENTS | {
 }
 # fmt: on
 SOURCE_LANGUAGE = "en"
+LANGUAGE_ATTRIBUTES = frozenset(("lang", "xml:lang"))
 TRANSLATED_ATTRIBUTES = frozenset(("alt", "aria-label", "placeholder", "title"))
 
 
@@ -70,6 +71,9 @@ def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
         elif name == "href" and value.startswith("#"):
             raw += (token.raw[position : start + 1], InPageLink(value[1:]))
             position = end
+        elif name in LANGUAGE_ATTRIBUTES and value:
+            raw += (token.raw[position:start], SourceLanguage(value))
+            position = end
     template = (*raw, token.raw[position:]) if not is_left_alone else (token.raw,)
     is_inline = token.name in INLINE_ELEMENTS | INLINE_OPAQUE_ELEMENTS | INLINE_VOID_ELEMENTS
     if token.name in VOID_ELEMENTS or (token.name in ("svg", "math") and token.raw.endswith("/>")):
@@ -85,7 +89,7 @@ def _forbids_translation(name: str, value: str) -> bool:
             return value.lower() == "no"
         case "class":
             return "notranslate" in value.split()
-        case "lang" | "xml:lang":
+        case _ if name in LANGUAGE_ATTRIBUTES:
             return value.lower().partition("-")[0] not in ("", SOURCE_LANGUAGE)
         case _:
             return False

@@ -7,6 +7,7 @@ from typing import Any
 from markdown_it.token import Token
 
 from monitoring.articles.translation.front_matter import front_matter_length
+from monitoring.articles.translation.front_matter_words import front_matter_template
 from monitoring.articles.translation.html_source import html_atoms
 from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph, words_of_one_line
 from monitoring.articles.translation.markdown_spans import normalised, parse_blocks, parse_inline
@@ -19,7 +20,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
 def read_markdown(source: str, brand_names: tuple[str, ...] = ()) -> tuple[Template, SourceStructure]:
-    """Find the segments of a Markdown document. Front matter, code and definitions stay unchanged.
+    """Find the segments of a Markdown document. Code and definitions stay, and most of the front matter.
 
     The `block` of a segment is the index of its token in the block structure after the front matter.
     """
@@ -27,7 +28,8 @@ def read_markdown(source: str, brand_names: tuple[str, ...] = ()) -> tuple[Templ
     scanner = _MarkdownScanner(body, brand_names)
     template = assemble(scanner.atoms())
     front_matter = source[: front_matter_length(source)]
-    return (front_matter, *template), SourceStructure(body, scanner.structure)
+    words = front_matter_template(front_matter, brand_names)
+    return (*words, *template), SourceStructure(body, scanner.structure)
 
 
 def _without_code(atom: Atom) -> Atom:
