@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
 
-from monitoring.articles.translation.documents import TextFormat
+from monitoring.articles.translation.content_formats import TextFormat
 
 ROOT = Path(__file__).parent.parent.parent
 FETCHED = ROOT / "build/corpus"

@@ -13,7 +13,7 @@ from articles.translation.soups import html_soup, markdown_soup
 from monitoring.app.articles.markdown import render_markdown
 from monitoring.app.articles.markup import MAX_LEVELS, read_blocks
 from monitoring.app.articles.side_by_side import MAX_CHARACTERS
-from monitoring.articles.translation.documents import TextFormat
+from monitoring.articles.translation.content_formats import TextFormat
 
 ALLOWED = {
     "a", "blockquote", "br", "caption", "code", "dd", "del", "dl", "dt", "em", "h3", "h4", "h5", "h6", "hr",

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from monitoring.articles.submissions import parse_time
-from monitoring.articles.translation.documents import TextFormat, content_format
+from monitoring.articles.translation.content_formats import TextFormat, content_format
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_tokens import TokenKind, tokenize
 from monitoring.contract.timestamps import read_timestamp, write_timestamp

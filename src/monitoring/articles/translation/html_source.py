@@ -1,6 +1,7 @@
 """Reads HTML for translation: which parts are words, which are markup, and which are opaque."""
 
 import html
+import re
 from collections.abc import Iterator
 from functools import lru_cache, partial
 
@@ -28,6 +29,7 @@ VOID_ELEMENTS = INLINE_VOID_ELEMENTS | {
 }
 # fmt: on
 SOURCE_LANGUAGE = "en"
+_BLANK_LINES = re.compile(r"((?:\r?\n[ \t]*){2,}+)")
 TRANSLATED_ATTRIBUTES = frozenset(("alt", "aria-label", "placeholder", "title"))
 
 
@@ -41,7 +43,7 @@ def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -
     for token in tokenize(source):
         match token.kind:
             case TokenKind.TEXT:
-                yield Atom(Kind.TEXT, (token.raw,), text_format=_text_format(brand_names), block=block)
+                yield from _words(token.raw, brand_names, block)
             case TokenKind.OTHER:
                 yield Atom(Kind.BREAK, (token.raw,), block=block)
             case TokenKind.START:
@@ -51,6 +53,14 @@ def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -
             case TokenKind.END:
                 is_inline = token.name in INLINE_ELEMENTS | INLINE_OPAQUE_ELEMENTS
                 yield Atom(Kind.CLOSE, (token.raw,), name=token.name, is_inline=is_inline, block=block)
+
+
+def _words(raw: str, brand_names: tuple[str, ...], block: int) -> Iterator[Atom]:
+    """Cut words at blank lines: who writes no `<p>` lets something else make paragraphs, as WordPress."""
+    for index, part in enumerate(_BLANK_LINES.split(raw)):
+        if part:
+            kind = Kind.BREAK if index % 2 else Kind.TEXT
+            yield Atom(kind, (part,), text_format=_text_format(brand_names), block=block)
 
 
 def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:

@@ -8,6 +8,8 @@ from markdown_it.token import Token
 
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_source import html_atoms
+from monitoring.articles.translation.markdown_formats import choose_formats
+from monitoring.articles.translation.markdown_in_html import is_html
 from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph, words_of_one_line
 from monitoring.articles.translation.markdown_spans import normalised, parse_blocks, parse_inline
 from monitoring.articles.translation.markdown_structure import SourceStructure, Structure
@@ -15,19 +17,22 @@ from monitoring.articles.translation.segmentation import Atom, Kind, assemble
 from monitoring.articles.translation.segments import InPageLink, Template, verbatim
 
 _IN_PAGE_DEFINITION = re.compile(r"\]:\s{0,20}<?#(?P<anchor>[^\s<>]+)")
+_HTML_SIGN = re.compile(r"<[A-Za-z/!?]")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
-def read_markdown(source: str, brand_names: tuple[str, ...] = ()) -> tuple[Template, SourceStructure]:
+def read_markdown(
+    source: str, brand_names: tuple[str, ...] = (), *, is_mdx: bool = False
+) -> tuple[Template, SourceStructure]:
     """Find the segments of a Markdown document. Front matter, code and definitions stay unchanged.
 
     The `block` of a segment is the index of its token in the block structure after the front matter.
     """
     body = source[front_matter_length(source) :]
-    scanner = _MarkdownScanner(body, brand_names)
+    scanner = _MarkdownScanner(body, brand_names, is_mdx=is_mdx)
     template = assemble(scanner.atoms())
     front_matter = source[: front_matter_length(source)]
-    return (front_matter, *template), SourceStructure(body, scanner.structure)
+    return (front_matter, *template), SourceStructure(body, scanner.structure, is_mdx=is_mdx)
 
 
 def _without_code(atom: Atom) -> Atom:
@@ -36,9 +41,17 @@ def _without_code(atom: Atom) -> Atom:
     return atom._replace(kind=Kind.BREAK) if raw.count("{") != raw.count("}") else atom
 
 
+def _has_unknown_tags(token: Token, children: Sequence[Token]) -> bool:
+    """Say whether HTML has tags that only browsers read, such as `<a b="c"d>`: it is read as they do."""
+    return is_html(token) and any(
+        child.type == "text" and _HTML_SIGN.search(child.content) for child in children
+    )
+
+
 class _MarkdownScanner:
-    def __init__(self, source: str, brand_names: tuple[str, ...]) -> None:
+    def __init__(self, source: str, brand_names: tuple[str, ...], *, is_mdx: bool) -> None:
         self._source = source
+        self._is_mdx = is_mdx
         self._brand_names = brand_names
         self._line_starts = [0, *(line.end() for line in _LINE.finditer(source))]
         self._environment: dict[str, Any] = {}
@@ -46,14 +59,14 @@ class _MarkdownScanner:
 
     def atoms(self) -> Iterator[Atom]:
         position = 0
-        tokens = parse_blocks(self._source, self._environment)
+        tokens = parse_blocks(self._source, self._environment, is_mdx=self._is_mdx)
         for block, token in enumerate(tokens):
             is_inline = token.type == "inline"
             children = parse_inline(token.content, self._environment) if is_inline else None
             self.structure.add(token, children)
             if token.type == "definition":
                 start, end, atoms = self._definition_atoms(token)
-            elif token.type == "html_block":
+            elif token.type == "html_block" or (children and _has_unknown_tags(token, children)):
                 start, end, atoms = self._html_block_atoms(token, block)
             elif children:
                 is_cell = tokens[block - 1].tag in ("td", "th")
@@ -89,7 +102,12 @@ class _MarkdownScanner:
     def _paragraph_atoms(
         self, token: Token, children: Sequence[Token], block: int, floor: int | None
     ) -> tuple[int, int, list[Atom]]:
-        if floor is None and (words := words_of_one_line(token.content, children, self._brand_names, block)):
+        words = None
+        if floor is None:
+            words = words_of_one_line(
+                token.content, children, self._brand_names, block, is_in_html=is_html(token)
+            )
+        if words:
             number = (token.map or (0, 0))[0]
             line = self._line(number)
             if line.endswith(token.content):
@@ -98,7 +116,9 @@ class _MarkdownScanner:
         places = self._places(token, floor)
         if not places:
             return 0, 0, []
-        paragraph = MarkdownParagraph(self._source, token.content, places, self._brand_names, block)
+        has_brackets = any(child.type == "text" and "[" in child.content for child in children)
+        formats = choose_formats(self._brand_names, is_in_html=is_html(token), has_brackets=has_brackets)
+        paragraph = MarkdownParagraph(self._source, token.content, places, formats, block)
         start, end = paragraph.place(0), paragraph.place(len(token.content))
         atoms = list(paragraph.atoms(children))
         is_whole = "".join(verbatim(atom.raw) for atom in atoms) == self._source[start:end]
