@@ -118,6 +118,17 @@ class TestReadBlocks:
             "h6",
         ]
 
+    @pytest.mark.parametrize(
+        ("source", "shown"),
+        [
+            ("<h2>a</h2><h3>b</h3><h2>c</h2>", ["h3", "h4", "h3"]),
+            ("<h1>a</h1><h4>b</h4><h4>c</h4><h2>d</h2>", ["h3", "h4", "h4", "h4"]),
+            ("<h4>a</h4><h2>b</h2><h1>c</h1>", ["h3", "h3", "h3"]),
+        ],
+    )
+    def test_leaves_out_no_level_of_headings(self, source: str, shown: list[str]) -> None:
+        assert kinds_of(source) == shown
+
     def test_looks_into_wrappers(self) -> None:
         source = "<div class=page><section><p>a</p><div>b</div>c<figure><figcaption>d</figcaption></figure>"
         assert markup_of(source) == ["<p>a</p>", "<p>b</p>", "<p>c</p>", "<p>d</p>"]

@@ -20,6 +20,7 @@ Value: TypeAlias = "str | bool | int | list[str] | datetime | None"
 
 LOCALE = r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*"
 
+_WEB_ADDRESS = re.compile(r"https?://[\w.-]", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
@@ -42,6 +43,14 @@ def find_image(page: StoredPage) -> tuple[str | None, str | None]:
     """Return the main image's address and description."""
     image = page["delivery"].get("main_image") or {}
     return image.get("url") or page["delivery"]["article"].get("main_image_url"), image.get("alt")
+
+
+def find_address(page: StoredPage) -> str:
+    """Return the address of the article, else that of its website; empty if neither was told."""
+    website = page["delivery"].get("website") or {}
+    told = (page["delivery"]["article"].get("url"), f"{website.get('baseUrl')}/")
+    addresses = (text.strip() for text in told if isinstance(text, str))
+    return next(filter(_WEB_ADDRESS.match, addresses), "")
 
 
 def find_tags(page: StoredPage) -> list[str]:

@@ -18,6 +18,7 @@ from monitoring.articles.translation.markdown_lines import (
     find_options,
     find_titles,
 )
+from monitoring.articles.translation.markdown_places import Places
 from monitoring.articles.translation.segmentation import Atom, Kind, assemble
 from monitoring.articles.translation.segments import InPageLink, Piece, Template, verbatim
 
@@ -67,25 +68,20 @@ def words_of_one_line(
 
 
 class MarkdownParagraph:
-    """Inline content, from whose lines markdown-it has removed the prefixes of lists and quotes.
-
-    `places` maps the first character of each line of the content to its place in the source, and whatever
-    else comes after something that markdown-it has left out.
-    """
+    """Inline content, and where in the source it stands."""
 
     def __init__(
         self,
         source: str,
         content: str,
-        places: Sequence[tuple[int, int]],
+        places: Places,
         formats: Formats,
         block: int,
     ) -> None:
         self._source = source
         self._content = content
-        self._places = places
+        self._place = places.place
         self._last = -1, 0  # a position and its place
-        self._known = 0  # the last of `places` that was used: the next is close to it
         self._formats = formats
         self._block = block
         self._lines = content.split("\n")
@@ -98,17 +94,6 @@ class MarkdownParagraph:
     @cached_property
     def _options(self) -> frozenset[int]:
         return find_options(self._lines) if "///" in self._content or ":::" in self._content else frozenset()
-
-    def place(self, position: int) -> int:
-        """Return where in the source a position of the content is."""
-        known = self._known
-        if known and position < self._places[known][0]:
-            known = bisect_right(self._places, (position, len(self._source))) - 1
-        while known + 1 < len(self._places) and self._places[known + 1][0] <= position:
-            known += 1
-        self._known = max(0, known)
-        content_position, source_position = self._places[self._known]
-        return source_position + position - content_position
 
     def atoms(self, tokens: Sequence[Token]) -> Iterator[Atom]:
         """Cut into atoms. They lack some of the paragraph if markdown-it's places contradict each other."""
@@ -265,8 +250,8 @@ class MarkdownParagraph:
     def _raw(self, start: int, end: int) -> str:
         known, place = self._last
         if start != known:
-            place = self.place(start)
-        self._last = end, self.place(end)
+            place = self._place(start)
+        self._last = end, self._place(end)
         return self._source[place : self._last[1]]
 
     def _line_number(self, position: int) -> int:

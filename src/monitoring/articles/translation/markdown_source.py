@@ -11,6 +11,7 @@ from monitoring.articles.translation.html_source import html_atoms
 from monitoring.articles.translation.markdown_formats import choose_formats
 from monitoring.articles.translation.markdown_in_html import is_html
 from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph, words_of_one_line
+from monitoring.articles.translation.markdown_places import Lines
 from monitoring.articles.translation.markdown_spans import normalised, parse_blocks, parse_inline
 from monitoring.articles.translation.markdown_structure import SourceStructure, Structure
 from monitoring.articles.translation.segmentation import Atom, Kind, assemble
@@ -18,7 +19,6 @@ from monitoring.articles.translation.segments import InPageLink, Template, verba
 
 _IN_PAGE_DEFINITION = re.compile(r"\]:\s{0,20}<?#(?P<anchor>[^\s<>]+)")
 _HTML_SIGN = re.compile(r"<[A-Za-z/!?]")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
 def read_markdown(
@@ -53,7 +53,7 @@ class _MarkdownScanner:
         self._source = source
         self._is_mdx = is_mdx
         self._brand_names = brand_names
-        self._line_starts = [0, *(line.end() for line in _LINE.finditer(source))]
+        self._lines = Lines(source)
         self._environment: dict[str, Any] = {}
         self.structure = Structure()
 
@@ -83,8 +83,7 @@ class _MarkdownScanner:
 
     def _definition_atoms(self, token: Token) -> tuple[int, int, list[Atom]]:
         """Find a reference to a heading; other definitions stay in the text between the blocks."""
-        first_line, end_line = token.map or (0, 0)
-        start, end = self._line_starts[first_line], self._line_starts[end_line]
+        start, end = self._lines.span(token)
         target = _IN_PAGE_DEFINITION.search(self._source, start, end)
         if not target:
             return 0, 0, []
@@ -92,8 +91,7 @@ class _MarkdownScanner:
         return start, end, [Atom(Kind.BREAK, (before, InPageLink(target["anchor"]), after))]
 
     def _html_block_atoms(self, token: Token, block: int) -> tuple[int, int, list[Atom]]:
-        first_line, end_line = token.map or (0, 0)
-        start, end = self._line_starts[first_line], self._line_starts[end_line]
+        start, end = self._lines.span(token)
         raw = self._source[start:end]
         is_free_of_prefixes = normalised(raw).strip() == token.content.strip()
         atoms = map(_without_code, html_atoms(raw, self._brand_names, block))
@@ -107,47 +105,15 @@ class _MarkdownScanner:
             words = words_of_one_line(
                 token.content, children, self._brand_names, block, is_in_html=is_html(token)
             )
-        if words:
-            number = (token.map or (0, 0))[0]
-            line = self._line(number)
-            if line.endswith(token.content):
-                end = self._line_starts[number] + len(line)
-                return end - len(token.content), end, [words]
-        places = self._places(token, floor)
+        if words and (place := self._lines.place_at_end(token.content, token)):
+            return (*place, [words])
+        places = self._lines.places(token, floor)
         if not places:
             return 0, 0, []
         has_brackets = any(child.type == "text" and "[" in child.content for child in children)
         formats = choose_formats(self._brand_names, is_in_html=is_html(token), has_brackets=has_brackets)
         paragraph = MarkdownParagraph(self._source, token.content, places, formats, block)
-        start, end = paragraph.place(0), paragraph.place(len(token.content))
+        start, end = places.place(0), places.place(len(token.content))
         atoms = list(paragraph.atoms(children))
         is_whole = "".join(verbatim(atom.raw) for atom in atoms) == self._source[start:end]
         return start, end, atoms if is_whole else []
-
-    def _line(self, number: int) -> str:
-        return self._source[self._line_starts[number] : self._line_starts[number + 1]].rstrip()
-
-    def _places(self, token: Token, floor: int | None) -> list[tuple[int, int]]:
-        """Map the first character of each line to its place in the source; cells have a `floor`."""
-        places: list[tuple[int, int]] = []
-        position = 0
-        for number, content_line in enumerate(token.content.split("\n"), start=(token.map or (0, 0))[0]):
-            words = content_line.strip(" \t")
-            line = self._line(number)
-            line_start = self._line_starts[number]
-            if floor is None and line.endswith(words.rstrip()):
-                column = len(line) - len(words.rstrip())
-            else:  # a heading closed by `#`, or a cell: the first match after the cells before
-                words = words if floor is None else words.replace("|", "\\|")
-                column = line.find(words.rstrip(), max(0, (floor or 0) - line_start))
-            if column < 0:
-                return []
-            indent = len(content_line) - len(content_line.lstrip(" \t"))
-            places.append((position + indent, line_start + column))
-            if not position and floor is None and self._source.startswith(token.content, line_start + column):
-                return places  # the other lines have no prefixes
-            if floor is not None:  # markdown-it has removed the backslash before each `|` of a cell
-                pipes = enumerate(re.finditer(r"\|", content_line), start=1)
-                places += ((pipe.end(), line_start + column + pipe.end() + count) for count, pipe in pipes)
-            position += len(content_line) + 1
-        return places
