@@ -159,7 +159,8 @@ class TestContentFormat:
             ("richtext", "<p>word</p>", TextFormat.HTML),
             ("html", "word\n\nword", TextFormat.MARKDOWN),
             ("html", "<p>word</p>\n\n# word", TextFormat.MARKDOWN),
-            ("html", "word\n\nword <b>word</b>\n\n- word", TextFormat.HTML),
+            ("html", "word\n\nword <b>word</b>\n\n- word", TextFormat.MARKDOWN),
+            ("html", "word\n\nword <b>word</b>", TextFormat.HTML),
             ("html", "<div>\n\n# word\n\n</div>", TextFormat.HTML),
         ],
     )
@@ -177,6 +178,8 @@ class TestContentFormat:
             "<p>word\n<p>word\n\n<p>word</p>",
             "<style>\n\n# a { }\n</style>\n\n<div>word</div>",
             "<b>word</b>",
+            "<Div>word</Div>",
+            "<P>word</P><Table><TR><TD>word</TABLE>",
         ],
     )
     def test_words_in_blocks_are_html(self, content: str) -> None:
@@ -191,6 +194,8 @@ class TestContentFormat:
             "<img src=a>\n\nword `word`\n\n<div>word</div>",
             "<div>\n\n[word](word)\n\n</div>",
             "<b>word</b>\n\n* word <i>word</i>",
+            "<Card title='word'>\n  - word\n</Card>",
+            "<blockquote>\n\n**word** word\n\n</blockquote>",
             "word <b>word</b> word",
         ],
     )

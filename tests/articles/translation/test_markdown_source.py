@@ -111,6 +111,11 @@ class TestSegments:
             ("<A b={`\n\n<c>`} />\n\n<D\n  e={() => (\n    <f>g</f>\n  )}\n>\none\n</D>", ["one"]),
             ("<A b={{c: 'd}'}}>one</A> {it's} <E f=\"two\" g={h}>", ["one"]),
             ("> <A b={\n> c}>\n\n<A b={\n\none", ["&lt;A b={", "one"]),
+            ("| One | two\n| three\n\n| four |", ["One", "two", "three", "four"]),
+            (":::tabs\n== One\ntwo\n:::\n\n@tab a\nthree", ["== One", "two", "<x1/> a", "three"]),
+            ('One :::a b="c d"::: two~\\ref{a} <>three</>', ["One <x1/> two<x2/><x3/>", "three"]),
+            ("<A>\n\t<B>\n\t\tOne\n\t\t- two\n\t\t  three\n\t</B>\n</A>", ["One", "two three"]),
+            ("- <A>\n    - one\n      two\n  </A>\n\n> <A>\n>   - three\n> </A>", ["one two", "three"]),
             ("<A>\n- one\n- two\n</A>\nthree", ["one", "two", "three"]),
             (
                 '<A>\n  <B c="d">\n    ```\n    e\n    ```\n    # One\n      two `f`\n  </B>\n</A>',

@@ -40,7 +40,11 @@ _LONGEST_BEGINNING = 100_000  # characters, which say enough about the rest
 _HTML_BLOCK_END = re.compile(r"</(?:p|h[1-6]|li|div|ul|ol|table|section|article|body)\s*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
 _STRONG_SIGN = re.compile(r"^ {0,3}(?:#{1,6} |```|~~~)|\]\(", re.MULTILINE)
-_SIGN = re.compile(rf"{_STRONG_SIGN.pattern}|^ {{0,3}}(?:[-*+] |\d{{1,9}}[.)] |> |\|)", re.MULTILINE)
+_SIGN = re.compile(
+    rf"{_STRONG_SIGN.pattern}|^ {{0,3}}(?:[-*+] |\d{{1,9}}[.)] |> |\|)|(?<![\w*])\*\*\w|(?<![\w`])`\w",
+    re.MULTILINE,
+)
+_COMPONENT = re.compile(r"<(?!(?i:div|span|table|body|html|head|title|img)\b)[A-Z][a-z]+[A-Z.]?\w*(?=[\s/>])")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 
 
@@ -64,9 +68,8 @@ def content_format(name: object, content: str) -> TextFormat:
 def _contradicts_html(content: str) -> bool:
     if not _TAG.search(content):
         return bool(_BLANK_LINE.search(content.strip()))
-    return any(
-        _STRONG_SIGN.search(content, start, end) for start, end, is_outside in _texts(content) if is_outside
-    )
+    sign = _STRONG_SIGN if _HTML_BLOCK_END.search(content) else _SIGN
+    return any(sign.search(content, start, end) for start, end, is_outside in _texts(content) if is_outside)
 
 
 def _is_enclosed(content: str) -> bool:
@@ -76,7 +79,12 @@ def _is_enclosed(content: str) -> bool:
 
 
 def _has_words_outside_blocks(content: str) -> bool:
-    """Say whether paragraphs stand between blocks of HTML, or Markdown begins behind a blank line in one."""
+    """Say whether Markdown or paragraphs stand beside blocks of HTML, or Markdown behind a blank line in one.
+
+    An element such as `<Card>` is a component of MDX.
+    """
+    if _COMPONENT.search(content):
+        return True
     for start, end, is_outside in _texts(content):
         text = content[start:end]
         if is_outside and text.strip() and (_BLANK_LINE.search(text) or _SIGN.search(content, start, end)):

@@ -47,9 +47,11 @@ _LITERALS = {  # by the character that they begin with
     "\\": re.compile(f"{FORMULA.pattern}|{TEX}"),
     "[": re.compile(r"\[\^[^\[\]\s]{1,60}\](?![(:])"),  # a reference to a footnote
     "{": re.compile(CODE_BETWEEN_TAGS),
-    "~": re.compile(r"(?<!~)~(?![~\s])[^~\n]{1,300}(?<!\s)~(?!~)"),  # GitHub's second form of strikethrough
+    "~": re.compile(
+        r"~(?=\\[A-Za-z])|(?<!~)~(?![~\s])[^~\n]{1,300}(?<!\s)~(?!~)"
+    ),  # TeX's blank; GitHub's strikethrough
 }
-_LOOSE_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,1000}>")
+_LOOSE_TAG = re.compile(r"</?(?:[A-Za-z][^<>\n]{0,1000})?>")
 _FIND_ENDS = {"{": braces_end, "<": tag_end}
 
 
@@ -85,7 +87,7 @@ def _literal_inline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (
 
 
 def _loose_tag(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (see above)
-    """Read what is a tag to browsers and to other readers of Markdown, such as `<a b="c"d>`."""
+    """Read what is a tag to browsers, other readers of Markdown or MDX, such as `<a b="c"d>` and `<>`."""
     tag = _LOOSE_TAG.match(state.src, state.pos, state.posMax)
     return tag is not None and _push_literal(state, tag.end(), silent=silent)
 

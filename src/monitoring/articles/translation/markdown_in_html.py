@@ -46,28 +46,38 @@ def _html_lines(state: StateBlock, start: int, end: int, silent: bool) -> bool: 
         found += 1
     opening = state.push(HTML_OPEN, "", 1)
     opening.content, opening.map = token.content, [start, found]
-    kept = state.lineMax, state.sCount[start:found]
-    state.sCount[start:found] = _without_indents(state, range(start, found))
-    state.lineMax, state.is_in_html = found, True
+    lines = slice(start, found)
+    kept = [marks[lines] for marks in _marks_of_lines(state)]
+    last, state.lineMax, state.is_in_html = state.lineMax, found, True
+    _leave_out_indents(state, range(start, found))
     state.md.block.tokenize(state, start, found)
-    (state.lineMax, state.sCount[start:found]), state.is_in_html = kept, False
+    for marks, before in zip(_marks_of_lines(state), kept, strict=True):
+        marks[lines] = before
+    state.lineMax, state.is_in_html = last, False
     state.push(HTML_CLOSE, "", -1)
     state.line = found
     return True
 
 
-def _without_indents(state: StateBlock, lines: Sequence[int]) -> list[int]:
-    """Return the indents of lines without that of the element they are in."""
-    indents: list[int] = []
+def _marks_of_lines(state: StateBlock) -> tuple[list[int], ...]:
+    return state.bMarks, state.tShift, state.sCount, state.bsCount
+
+
+def _leave_out_indents(state: StateBlock, lines: Sequence[int]) -> None:
+    """Have lines begin behind the indent of their element, as those of a quotation begin behind `>`."""
     outer: int | None = None
     for number in lines:
-        if line_at(state, number).startswith("<"):
-            outer = None
-            indents.append(state.blkIndent)
-        else:
-            outer = state.sCount[number] if outer is None else outer
-            indents.append(state.blkIndent + max(0, state.sCount[number] - outer))
-    return indents
+        is_tag = line_at(state, number).startswith("<")
+        outer = state.sCount[number] if outer is None or is_tag else outer
+        column, end = 0, state.bMarks[number] + state.tShift[number]
+        while column < outer - state.blkIndent and state.bMarks[number] < end:
+            is_tab = state.src[state.bMarks[number]] == "\t"
+            column += 4 - (column + state.bsCount[number]) % 4 if is_tab else 1
+            state.bMarks[number] += 1
+            state.tShift[number] -= 1
+        state.sCount[number] = max(state.blkIndent, state.sCount[number] - column)
+        state.bsCount[number] += column
+        outer = None if is_tag else outer
 
 
 def is_html(token: Token) -> bool:

@@ -14,13 +14,16 @@ _VERBATIM = r':::|!!!|\?\?\?|///|;?-+8<-|<<<|===[!+]{0,2}\s"|@(?:include|import)
 VERBATIM_LINE = re.compile(rf"\s*(?:{_VERBATIM})")
 
 # A line that is not joined with others.
-LINE_OF_ITS_OWN = re.compile(rf"\s*(?:{_VERBATIM}|: |\[![A-Za-z]|\$\$|\{{[%{{.#:])")
+LINE_OF_ITS_OWN = re.compile(rf"\s*(?:{_VERBATIM}|: |==\s|\||@tab\b|\[![A-Za-z]|\$\$|\{{[%{{.#:])")
 
 # What may stand before words: the mark of a definition, of a task, or of a callout.
 LINE_MARK = re.compile(r"(?::|\[[ xX]\])[ \t]+|\[![A-Za-z][\w|-]{0,60}\][+-]?(?:[ \t]+|(?=\n|\Z))")
 
+# What separates the words of a line that is a row of a table, or a line of a poem, to other readers.
+PIPES = re.compile(r"([ \t]*\|[ \t]*)")
+
 _TITLED_LINE = re.compile(
-    r"""\s*(?:(?:!!!|\?\?\?\+?)\s*[\w-][\w -]{0,100}\s"|===[!+]{0,2}\s"|/{3,9}\s*[\w-]{1,60}\s*\|\s*
+    r"""\s*(?:(?:!!!|\?\?\?\+?)\s*[\w-][\w -]{0,100}\s"|===[!+]{0,2}\s"|/{3,9}\s*(?!html\b)[\w-]{1,60}\s*\|\s*
     |:{3,9}\s*[\w-]{1,60}(?:\[|[ \t]+(?![{ \t]|[\w:.-]{1,60}=)))
     (?P<title>[^\n]{1,1000}?)(?:"?|\](?:\{[^{}\n]{0,200}\})?|\{[^{}\n]{0,200}\})\s*$""",
     re.VERBOSE,

@@ -67,9 +67,14 @@ def component_end(state: StateBlock, start: int, end: int) -> int | None:
         return None
     after = bisect_right(state.bMarks, found - 1, start, end)
     is_alone = not state.src[found : state.eMarks[after - 1]].strip()
-    has_prefixes = any(state.src[mark - 1] != "\n" for mark in state.bMarks[start + 1 : after])
+    has_prefixes = any(_has_prefix(state.src, mark) for mark in state.bMarks[start + 1 : after])
     has_blank_line = any(map(state.isEmpty, range(start, after)))
     return after if (is_alone or has_blank_line) and not has_prefixes else None
+
+
+def _has_prefix(source: str, mark: int) -> bool:
+    """Return whether a line begins with more than blanks, such as the `>` of a quotation."""
+    return bool(source[source.rfind("\n", 0, mark) + 1 : mark].strip())
 
 
 def line_at(state: StateBlock, number: int) -> str:

@@ -14,6 +14,7 @@ from monitoring.articles.translation.markdown_formats import Formats, choose_for
 from monitoring.articles.translation.markdown_lines import (
     LINE_MARK,
     LINE_OF_ITS_OWN,
+    PIPES,
     VERBATIM_LINE,
     find_options,
     find_titles,
@@ -61,7 +62,13 @@ def words_of_one_line(
 ) -> Atom | None:
     """Make the atom of inline content that is one line of words, as most is; None if it has anything else."""
     is_text = len(tokens) == 1 and tokens[0].type == "text" and tokens[0].content == content
-    if not is_text or content != content.strip() or VERBATIM_LINE.match(content) or LINE_MARK.match(content):
+    if (
+        not is_text
+        or content != content.strip()
+        or content.startswith("|")
+        or VERBATIM_LINE.match(content)
+        or LINE_MARK.match(content)
+    ):
         return None
     formats = choose_formats(brand_names, is_in_html=is_in_html, has_brackets="[" in content)
     return Atom(Kind.TEXT, (content,), text_format=formats.words, block=block)
@@ -164,8 +171,11 @@ class MarkdownParagraph:
         if mark := LINE_MARK.match(raw) if starts_line else None:
             yield Atom(Kind.BREAK, (mark.group(),))
             raw = raw[mark.end() :]
-        if raw:
-            yield Atom(Kind.TEXT, (raw,), text_format=self._formats.words, block=self._block)
+        parts = PIPES.split(raw) if self._lines[number].lstrip().startswith("|") else [raw]
+        for index, part in enumerate(parts):
+            if part:
+                kind = Kind.BREAK if index % 2 else Kind.TEXT
+                yield Atom(kind, (part,), text_format=self._formats.words, block=self._block)
 
     def _line_end(self, start: int, end: int) -> Atom:
         line = self._line_number(start)

@@ -45,8 +45,8 @@ TEX = (
 # Between these template tags is code. Others, as `{{< note >}}`, may have words between them.
 _CODE_NAME = r"""(?ix:
     [\w-]{0,40}(?:code|highlight|mermaid|katex|latex|mathjax|plantuml|graphviz|diagram|chart|verbatim|literal
-        |snippet|terminal|console|swagger|openapi|asciinema)[\w-]{0,40}
-    |raw|math|tex|uml|dot|gist|prism|comment|script|style|css|scss|js|html|svg|json|ya?ml|toml|csv|sql|shell
+        |snippet|terminal|console|swagger|openapi|asciinema|script|stylesheet|filetree|file-tree)[\w-]{0,40}
+    |raw[\w-]{0,40}|schema|tikz|math|tex|uml|dot|gist|prism|comment|style|css|scss|js|html|svg|json|ya?ml|toml|csv|sql|shell
     |bash|sh|cmd|commands?|output|pre|d2|kroki|goat|echarts|plotly|vega|geojson|graph|flow|sequence|gantt|abc
 )"""
 CODE_TAG = re.compile(
@@ -71,6 +71,7 @@ _PATTERNS = (
     r"\bwww\.[\w.-]{1,250}\w(?:/[\w./%#?=&+-]{0,500}\w)?",
     r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",  # e-mail addresses
     r"(?<![\w&])[@#][A-Za-z_]\w{0,60}",  # @mention, #hashtag
+    r":::[a-z][\w-]{0,60} [^\n]{0,500}?:::",  # DocFX, among words
     r"%%[^%\n]{1,500}%%",  # a comment of Obsidian
     r"\[\[[^\[\]]{1,200}\]\]",  # [[wiki link]]
     r"\[/?[\w^!-]{1,60}(?:\s[^\[\]=]{0,60}=[^\[\]]{0,400})?\]|\[ \]",  # [TOC], [^1], [gallery ids="1"], [ ]
