@@ -94,7 +94,8 @@ class _MarkdownScanner:
         start, end = self._lines.span(token)
         raw = self._source[start:end]
         is_free_of_prefixes = normalised(raw).strip() == token.content.strip()
-        atoms = map(_without_code, html_atoms(raw, self._brand_names, block))
+        formats = choose_formats(self._brand_names, is_in_html=True, has_brackets="[" in raw)
+        atoms = map(_without_code, html_atoms(raw, self._brand_names, block, formats.words))
         return start, end, list(atoms) if is_free_of_prefixes else []
 
     def _paragraph_atoms(
