@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from articles.translation.engines_of_tests import FunctionEngine, translate_article
 from articles.translation.soups import html_soup, markdown_soup
 from monitoring.articles.translation.article import read_article, texts_for_readers
-from monitoring.articles.translation.documents import TextFormat, content_format
+from monitoring.articles.translation.content_formats import TextFormat, content_format
 from monitoring.articles.translation.engines.pseudo import Pseudo
 from monitoring.articles.translation.judgement import Fault
 from monitoring.articles.translation.memory_budget import TooMuchMarkupError
@@ -213,12 +213,59 @@ class TestContentFormat:
             (None, "word<p>word</p> word", TextFormat.HTML),
             (None, "# word\n\n<p>word</p> word", TextFormat.MARKDOWN),
             (5, "word", TextFormat.MARKDOWN),
+            ("Hugo", "<p>word</p>", TextFormat.MARKDOWN),
+            ("mdx", "word", TextFormat.MDX),
+            ("richtext", "<p>word</p>", TextFormat.HTML),
+            ("html", "word\n\nword", TextFormat.MARKDOWN),
+            ("html", "<p>word</p>\n\n# word", TextFormat.MARKDOWN),
+            ("html", "word\n\nword <b>word</b>\n\n- word", TextFormat.MARKDOWN),
+            ("html", "word\n\nword <b>word</b>", TextFormat.HTML),
+            ("html", "<div>\n\n# word\n\n</div>", TextFormat.HTML),
         ],
     )
     def test_the_declared_format_wins_over_looks(
         self, name: object, content: str, expected: TextFormat
     ) -> None:
         assert content_format(name, content) is expected
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "<h2>word</h2>\n\n<p>word *word*</p>\n",
+            "<!-- wp:code --><pre><code># word\n\n- word</code></pre><!-- /wp:code -->\n\n<p>word</p>",
+            "word <b>word</b><br>word\n<ul>\n  <li>word</li>\n</ul>",
+            "<p>word\n<p>word\n\n<p>word</p>",
+            "<style>\n\n# a { }\n</style>\n\n<div>word</div>",
+            "<b>word</b>",
+            "<Div>word</Div>",
+            "<P>word</P><Table><TR><TD>word</TABLE>",
+        ],
+    )
+    def test_words_in_blocks_are_html(self, content: str) -> None:
+        assert content_format(None, content) is TextFormat.HTML
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "<h1 align=center>word</h1>\n\nword\n\n<p>word</p>",
+            "<p>word</p>\n- word\n<p>word</p>",
+            "<details>\n<summary>word</summary>\n\n```\nword\n```\n\n</details>",
+            "<img src=a>\n\nword `word`\n\n<div>word</div>",
+            "<div>\n\n[word](word)\n\n</div>",
+            "<b>word</b>\n\n* word <i>word</i>",
+            "<Card title='word'>\n  - word\n</Card>",
+            "<blockquote>\n\n**word** word\n\n</blockquote>",
+            "word <b>word</b> word",
+        ],
+    )
+    def test_words_beside_blocks_are_markdown(self, content: str) -> None:
+        assert content_format(None, content) is TextFormat.MARKDOWN
+
+    def test_four_blanks_are_no_code_in_mdx(self) -> None:
+        article = {"content": "<A>\n\n    word\n\n</A>", "format": "mdx"}
+        engine = FunctionEngine(str.upper)
+        translated = translate_article({"article": article}, engine=engine, target="es").payload
+        assert translated["article"]["content"] == "<A>\n\n    WORD\n\n</A>"
 
 
 class TestTextsForReaders:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from monitoring.articles.field_names import HTML_TEXTS, MARKDOWN_TEXTS, OTHER_TEXTS, TEXTS
 from monitoring.articles.plain_words import read_words
 from monitoring.articles.submissions import name_tags, read_publication_time, read_title
-from monitoring.articles.translation.documents import TextFormat, content_format
+from monitoring.articles.translation.content_formats import TextFormat, content_format
 from monitoring.articles.translation.fenced_article import unwrapped
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_tokens import TokenKind, tokenize
@@ -25,6 +25,7 @@ LOCALE = r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*"
 
 EXPORTED_TEXTS = ("content_markdown", "content", "content_html", *MARKDOWN_TEXTS, *HTML_TEXTS, *OTHER_TEXTS)
 
+_WEB_ADDRESS = re.compile(r"https?://[\w.-]", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
@@ -47,6 +48,14 @@ def find_image(page: StoredPage) -> tuple[str | None, str | None]:
     image = page["delivery"].get("main_image") or {}
     address = image.get("url") or page["delivery"]["article"].get("main_image_url")
     return address, read_words(image.get("alt") or "") or None
+
+
+def find_address(page: StoredPage) -> str:
+    """Return the address of the article, else that of its website; empty if neither was told."""
+    website = page["delivery"].get("website") or {}
+    told = (page["delivery"]["article"].get("url"), f"{website.get('baseUrl')}/")
+    addresses = (text.strip() for text in told if isinstance(text, str))
+    return next(filter(_WEB_ADDRESS.match, addresses), "")
 
 
 def find_tags(page: StoredPage) -> list[str]:

@@ -10,13 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from monitoring.articles.field_names import HTML_TEXTS, MARKDOWN_TEXTS, OTHER_TEXTS, TITLES
-from monitoring.articles.translation.documents import (
-    SourceDocument,
-    TextFormat,
-    TranslatedDocument,
-    content_format,
-    read_document,
-)
+from monitoring.articles.translation.content_formats import TextFormat, content_format
+from monitoring.articles.translation.documents import SourceDocument, TranslatedDocument, read_document
 from monitoring.articles.translation.engines.batches import split
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.articles.translation.engines.protocol import BatchLimit, Engine
@@ -238,7 +233,7 @@ def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) ->
     """Read every text of a payload that readers see, each once, unless that takes too much memory."""
     opaque = opaque_pattern(tuple(brand_names))
     predicted_bytes = sum(
-        predict_bytes(text, is_markdown=text_format is TextFormat.MARKDOWN, opaque=opaque)
+        predict_bytes(text, is_markdown=text_format.is_markdown, opaque=opaque)
         for text_format, text in set(texts_for_readers(payload).values())
     )
     if predicted_bytes > MOST_BYTES:

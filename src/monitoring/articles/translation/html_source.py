@@ -1,6 +1,7 @@
 """Reads HTML for translation: which parts are words, which are markup, and which are opaque."""
 
 import html
+import re
 from collections.abc import Iterator
 from functools import lru_cache, partial
 
@@ -29,6 +30,7 @@ VOID_ELEMENTS = INLINE_VOID_ELEMENTS | {
 # fmt: on
 SOURCE_LANGUAGE = "en"
 LANGUAGE_ATTRIBUTES = frozenset(("lang", "xml:lang"))
+_BLANK_LINES = re.compile(r"((?:\r?\n[ \t]*){2,}+)")
 TRANSLATED_ATTRIBUTES = frozenset(("alt", "aria-label", "placeholder", "title"))
 
 
@@ -37,12 +39,15 @@ def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
     return assemble(html_atoms(source, brand_names))
 
 
-def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -> Iterator[Atom]:
-    """Cut HTML into atoms, all of which get this `block`."""
+def html_atoms(
+    source: str, brand_names: tuple[str, ...] = (), block: int = 0, text_format: Format | None = None
+) -> Iterator[Atom]:
+    """Cut HTML into atoms, all of which get this `block`. `text_format` says how else words are written."""
+    text_format = text_format or _text_format(brand_names)
     for token in tokenize(source):
         match token.kind:
             case TokenKind.TEXT:
-                yield Atom(Kind.TEXT, (token.raw,), text_format=_text_format(brand_names), block=block)
+                yield from _words(token.raw, text_format, block)
             case TokenKind.OTHER:
                 yield Atom(Kind.BREAK, (token.raw,), block=block)
             case TokenKind.START:
@@ -52,6 +57,14 @@ def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -
             case TokenKind.END:
                 is_inline = token.name in INLINE_ELEMENTS | INLINE_OPAQUE_ELEMENTS
                 yield Atom(Kind.CLOSE, (token.raw,), name=token.name, is_inline=is_inline, block=block)
+
+
+def _words(raw: str, text_format: Format, block: int) -> Iterator[Atom]:
+    """Cut words at blank lines: who writes no `<p>` lets something else make paragraphs, as WordPress."""
+    for index, part in enumerate(_BLANK_LINES.split(raw)):
+        if part:
+            kind = Kind.BREAK if index % 2 else Kind.TEXT
+            yield Atom(kind, (part,), text_format=text_format, block=block)
 
 
 def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
