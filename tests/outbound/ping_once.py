@@ -13,7 +13,7 @@ from monitoring.outbound.dialer import open_dialer
 from outbound.name_server import name_server
 
 
-async def main(host: str, ip_version: str, *addresses: str) -> None:
+async def main(host: str, ip_version: str, timeout_seconds: str, *addresses: str) -> None:
     async with name_server() as names:
         names.know("host.example", list(addresses))
         async with open_dialer(
@@ -24,7 +24,7 @@ async def main(host: str, ip_version: str, *addresses: str) -> None:
                 dialer,
                 type="ping",
                 url=f"ping://{host}",
-                timeout_seconds=2,
+                timeout_seconds=int(timeout_seconds),
                 ping={"ip_version": int(ip_version) or None},
             )
     json.dump([finding.outcome, finding.error, finding.message, finding.timings.total_ms], sys.stdout)

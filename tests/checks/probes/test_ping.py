@@ -36,13 +36,19 @@ pytestmark = [
 
 
 def ping(
-    host: str, *addresses: str, ip_version: int = 0, loop: str = "asyncio", groups: str = EVERY_GROUP
+    host: str,
+    *addresses: str,
+    ip_version: int = 0,
+    timeout_seconds: int = 4,
+    loop: str = "asyncio",
+    groups: str = EVERY_GROUP,
 ) -> list[Any]:
     """Make a check in a network of its own."""
     done = subprocess.run(
         [
             *(find_program("unshare"), "--net", "sh", "-euc", NETWORK.format(groups=groups), "sh"),
-            *(sys.executable, "-m", "outbound.ping_once", loop, host, str(ip_version), *addresses),
+            *(sys.executable, "-m", "outbound.ping_once", loop),
+            *(host, str(ip_version), str(timeout_seconds), *addresses),
         ],
         cwd=HERE,
         check=True,
@@ -69,8 +75,8 @@ class TestHost:
 
     @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
     def test_that_does_not_answer_is_a_timeout(self, loop: str) -> None:
-        found = ping(UNANSWERED, loop=loop)
-        assert found[:3] == ["down", "timeout", "No answer within 2 seconds (while waiting for the answer)"]
+        found = ping(UNANSWERED, timeout_seconds=1, loop=loop)
+        assert found[:3] == ["down", "timeout", "No answer within 1 second (while waiting for the answer)"]
 
     @pytest.mark.parametrize(("ip_version", "outcome"), [(4, "down"), (6, "up")])
     def test_is_asked_by_the_version_that_the_monitor_names(self, ip_version: int, outcome: str) -> None:
