@@ -141,7 +141,7 @@ async def create_things(team_id: UUID, named: set[str], *, is_about_pings: bool 
             )
             things["incident_id"] = await Incident.get(monitor_id=monitor.id)
     ids: dict[str, str] = {}
-    if "monitor_id" in named and is_about_pings or "token" in named:
+    if ("monitor_id" in named and is_about_pings) or "token" in named:
         heartbeat = await create_monitor(team_id, HEARTBEAT)
         things["monitor_id"] = heartbeat
         ids["token"] = decrypt((await Heartbeat.get(monitor_id=heartbeat.id)).encrypted_token)
