@@ -11,7 +11,7 @@ import pytest
 from app.visitor import Visitor, read_forms, read_text
 from monitoring.app.monitors.labels import LABELS
 from monitoring.app.monitors.type_forms import TYPE_FORMS
-from monitors.conversations import create, list_ids, read
+from monitors.conversations import create, list_ids, path_of, read
 
 if TYPE_CHECKING:
     from cast import Player
@@ -141,6 +141,16 @@ class TestPage:
         shown = set(re.findall("<dt>([^<]+)</dt>", page.partition('id="configuration"')[2]))
         told_above = {"type", "url", "name", "interval_seconds", "tags", "paused"}
         assert shown == {LABELS[name] for name in set(TYPE_FORMS[monitor_type].fields) - told_above}
+
+
+class TestAuditLog:
+    def test_names_settings_and_masks_what_is_sent(self, owner: Visitor, alice: Player) -> None:
+        monitor = create(alice, type="tcp", **MEANT["tcp"])
+        alice.patch(path_of(monitor), json={"tcp": {"send": "AUTH s3cret\r\n", "expect": "250"}})
+        log = read_text(owner.open("/settings/audit-log").text)
+        assert "Text to send: a new value, which is secret" in log
+        assert "Expected text: 221 → became 250" in log
+        assert "s3cret" not in log
 
 
 class TestList:
