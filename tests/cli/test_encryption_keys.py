@@ -78,7 +78,8 @@ async def read_secrets() -> tuple[dict[str, str], str]:
 
 async def keep_token() -> str:
     """Make the monitor take pings, and return the token for them."""
-    heartbeat = await Heartbeat.create(monitor_id=(await Monitor.get()).id, **new_token())
+    heartbeat = Heartbeat(monitor_id=(await Monitor.get()).id, **new_token())
+    await heartbeat.save(force_create=True)
     return decrypt(heartbeat.encrypted_token)
 
 
