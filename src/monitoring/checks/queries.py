@@ -49,8 +49,8 @@ _COUNTED_AHEAD_ON_SQLITE = (
 _CLAIM_ON_POSTGRES = f"""
     WITH due AS ({{due}})
     UPDATE watches
-    SET claim = $3, due_at = $1 + make_interval(secs => monitors.timeout_seconds + $4),
-        next_check_at = least(next_check_at, $1)
+    SET claim = $3, due_at = $1::timestamptz + make_interval(secs => monitors.timeout_seconds + $4),
+        next_check_at = least(next_check_at, $1::timestamptz)
     FROM monitors
     WHERE watches.id = ANY(ARRAY(SELECT id FROM due)) AND monitors.id = watches.monitor_id
     RETURNING {", ".join(f"watches.{name}" for name in _OF_CHECK_STATE)},
