@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from articles.translation.engines_of_tests import FunctionEngine
-from monitoring.articles.translation.documents import TextFormat, read_document
+from monitoring.articles.translation.content_formats import TextFormat
+from monitoring.articles.translation.documents import read_document
 from monitoring.articles.translation.translated_segments import translate_segments
 
 if TYPE_CHECKING:
