@@ -181,7 +181,10 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
         write(operation, method="HEAD"),
         write(operation, required_keyword="ok"),
     ],
+    "maintenance_window_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
     "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
+    "notification_channel_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
+    "weak_entity_tag": lambda operation: [good_ask(operation, 'If-Match: W/"1"')],
     "monitor_limit_reached": lambda operation: [write(operation)] * 9,  # two exist already
     "monitor_not_found": ask_for_nothing,
     "request_body_without_content": lambda operation: [write(operation, request_body="a")],

@@ -58,7 +58,7 @@ class TestRepetition:
         headers = {**KEY, "If-Match": '"1"'}
         answers = [alice.patch(path_of(monitor), json={"name": "a"}, headers=headers) for _ in range(2)]
         assert _essence(answers[0]) == _essence(answers[1])
-        assert answers[1].headers["ETag"] == '"2"'
+        assert answers[1].headers["ETag"].startswith('"2.')
 
     def test_of_a_delete_is_no_404(self, alice: Player) -> None:
         monitor = create(alice)

@@ -9,7 +9,6 @@ from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.monitors import muting, queries, service
-from monitoring.monitors.entity_tags import entity_tag
 from monitoring.monitors.queries import MonitorFilter, MonitorRow, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
 from monitoring.notifications.muting import find_mute
@@ -29,7 +28,7 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
     """Answer a page of the team's monitors."""
     wanted = MonitorFilter(status=status, tags=(tag,) if tag else (), paused=paused, search=search)
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
+    return Reply.tagged(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
 
 
 async def create_monitor(body: Json, caller: Caller) -> Reply:
@@ -70,4 +69,4 @@ async def unmute_monitor(monitor_id: str, caller: Caller) -> Reply:
 
 
 def _reply(monitor: MonitorRow, status: int = 200, **headers: str) -> Reply:
-    return Reply(represent_monitor(monitor), status, {"ETag": entity_tag(monitor["version"]), **headers})
+    return Reply.tagged(represent_monitor(monitor), status, headers, version=str(monitor["version"]))

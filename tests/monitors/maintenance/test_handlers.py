@@ -70,6 +70,22 @@ class TestDeployment:
         assert uptime["up_seconds"] == uptime["down_seconds"] == 0
 
 
+class TestIfMatch:
+    @pytest.mark.parametrize("how", ["patch", "delete"])
+    def test_stops_who_has_not_seen_the_last_change(
+        self, alice: Player, catalogue: Catalogue, how: str
+    ) -> None:
+        path = f"{WINDOWS}/{start(alice)['id']}"
+        seen = {"If-Match": alice.get(path).headers["ETag"]}
+        changed = alice.patch(path, json={"name": "Database"}, headers=seen)
+        body = {"json": {"name": "Network"}} if how == "patch" else {}
+        refused = alice.request(how.upper(), path, headers=seen, **body)
+        assert is_problem(refused, catalogue, "maintenance_window_changed")
+        assert alice.get(path).json() == changed.json()
+        now = {"If-Match": changed.headers["ETag"]}
+        assert alice.request(how.upper(), path, headers=now, **body).is_success
+
+
 class TestChoice:
     def test_is_of_monitors_and_of_tags(self, alice: Player) -> None:
         named, tagged, other = create(alice), create(alice, tags=["shop"]), create(alice, tags=["blog"])
