@@ -70,6 +70,16 @@ class TestDeployment:
         assert uptime["up_seconds"] == uptime["down_seconds"] == 0
 
 
+class TestReadAndWritten:
+    def test_is_what_it_was(self, alice: Player) -> None:
+        window = start(alice)
+        for patch in ({}, window):
+            assert alice.patch(f"{WINDOWS}/{window['id']}", json=patch).json() == window
+
+    def test_begins_at_a_time_in_small_letters(self, alice: Player) -> None:
+        assert start(alice, starts_at="2096-11-20t09:30:00z")["starts_at"] == "2096-11-20T09:30:00.000000Z"
+
+
 class TestIfMatch:
     @pytest.mark.parametrize("how", ["patch", "delete"])
     def test_stops_who_has_not_seen_the_last_change(
