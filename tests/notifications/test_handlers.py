@@ -95,12 +95,12 @@ class TestIfMatch:
         path = path_of(register(alice))
         seen = {"If-Match": alice.get(path).headers["ETag"]}
         changed = alice.patch(path, json={"type": "webhook", "name": "Day"}, headers=seen)
-        body = {"json": {"type": "webhook", "name": "Night"}} if how == "patch" else {}
-        refused = alice.request(how.upper(), path, headers=seen, **body)
+        body = {"type": "webhook", "name": "Night"} if how == "patch" else None
+        refused = alice.request(how.upper(), path, headers=seen, json=body)
         assert is_problem(refused, catalogue, "notification_channel_changed")
         assert alice.get(path).json() == changed.json()
         now = {"If-Match": changed.headers["ETag"]}
-        assert alice.request(how.upper(), path, headers=now, **body).is_success
+        assert alice.request(how.upper(), path, headers=now, json=body).is_success
 
 
 class TestTest:

@@ -88,12 +88,12 @@ class TestIfMatch:
         path = f"{WINDOWS}/{start(alice)['id']}"
         seen = {"If-Match": alice.get(path).headers["ETag"]}
         changed = alice.patch(path, json={"name": "Database"}, headers=seen)
-        body = {"json": {"name": "Network"}} if how == "patch" else {}
-        refused = alice.request(how.upper(), path, headers=seen, **body)
+        body = {"name": "Network"} if how == "patch" else None
+        refused = alice.request(how.upper(), path, headers=seen, json=body)
         assert is_problem(refused, catalogue, "maintenance_window_changed")
         assert alice.get(path).json() == changed.json()
         now = {"If-Match": changed.headers["ETag"]}
-        assert alice.request(how.upper(), path, headers=now, **body).is_success
+        assert alice.request(how.upper(), path, headers=now, json=body).is_success
 
 
 class TestChoice:
