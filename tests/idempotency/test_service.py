@@ -53,7 +53,7 @@ class TestRepetition:
         assert _essence(second) == _essence(first)
         assert read(alice, monitor)["name"] == "b"
 
-    @pytest.mark.parametrize("keys", [("k", '"k"'), ('"k"', "k")])
+    @pytest.mark.parametrize("keys", [("k", '"k"'), ('"k"', "k"), ("k" * 255, "k" * 255)])
     def test_with_or_without_quotes_acts_once(self, alice: Player, keys: tuple[str, str]) -> None:
         first, again = (
             alice.post(MONITORS, json={"url": URL}, headers={"Idempotency-Key": key}) for key in keys

@@ -21,6 +21,7 @@ from monitoring.idempotency.models import IdempotencyKey
 from monitoring.web.replies import NO_STORE, Reply
 
 LIFETIME = timedelta(hours=24)
+MAX_KEY_CHARACTERS = 255  # as the document says
 
 
 async def act_once(
@@ -73,10 +74,10 @@ async def encrypt_stored_answers() -> Encrypted:
     return await encrypt_column(IdempotencyKey.exclude(reply_body=""), "reply_body")
 
 
-def _spellings_of(key: str) -> tuple[str, str]:
+def _spellings_of(key: str) -> list[str]:
     """Return a key as it is and as the draft writes it, in quotes (a string of RFC 9651 §3.3.3)."""
     bare = key[1:-1] if len(key) > 2 and key[0] == key[-1] == '"' else key  # noqa: PLR2004 - the quotes
-    return bare, f'"{bare}"'
+    return [spelling for spelling in (bare, f'"{bare}"') if len(spelling) <= MAX_KEY_CHARACTERS]
 
 
 def _store_body(reply: Reply) -> str:
