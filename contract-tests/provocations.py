@@ -204,7 +204,10 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     ],
     "dns_resolver_refused": lambda operation: [write_dns(operation, resolver="169.254.169.254")],
     "idempotency_key_reused": use_a_key_twice,
+    "maintenance_window_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
     "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
+    "notification_channel_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
+    "weak_entity_tag": lambda operation: [good_ask(operation, 'If-Match: W/"1"')],
     "monitor_contradicted": lambda operation: [write(operation, request_body="a")],
     "monitor_limit_reached": lambda operation: [write(operation)] * 6,  # five exist already
     "monitor_not_found": ask_for_nothing,

@@ -333,3 +333,32 @@ def test_a_team_that_asks_for_many_checks_is_told_when_to_come_back(tmp_path: Pa
         demand_exactly(answer, find_error(check, "rate_limited"), other_check.path, service.settings)
         assert good_ask(OPERATIONS["get_monitor"]).of(service, scene).status == 200
         assert good_ask(check).of(service, set_scene(service)).status == 202
+
+
+# A translation is read in its journey.
+CONDITIONAL = [
+    name
+    for name, operation in OPERATIONS.items()
+    if operation.room != "web" and "304" in operation.responses and name != "get_article_translation"
+]
+
+
+@pytest.mark.parametrize("operation_id", CONDITIONAL)
+def test_what_the_client_has_is_not_sent_again(
+    operation_id: str, ordinary_service: RunningService, ordinary_scene: dict[str, str]
+) -> None:
+    operation = OPERATIONS[operation_id]
+    path = operation.path.replace("{article_id}", "{stored_article_id}")
+
+    def read(*headers: str) -> promises.Answer:
+        answer = good_ask(operation, *headers, path=path).of(ordinary_service, ordinary_scene)
+        promises.judge(answer, operation.responses)
+        return answer
+
+    first = read()
+    tag = first.headers["etag"]
+    for known in (tag, f'"other", W/{tag}', "*"):
+        again = read(f"If-None-Match: {known}")
+        assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag)
+    stale = read('If-None-Match: "other"')
+    assert (stale.status, stale.body) == (200, first.body)

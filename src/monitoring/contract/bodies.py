@@ -98,8 +98,10 @@ def _reader(media_type: str, schema: Node, document: Document, validation: Valid
 
 
 def _json_reader(schema: Node, document: Document, validation: Validation) -> Read:
+    """Read JSON. `x-ignored` names what GET returns and nobody can write: it may be sent back (AIP-203)."""
     check = validation.request_check(schema, ROOT_FIELD)
     with_integers = integers_of(schema, document)
+    ignored = frozenset(document.follow(schema).get("x-ignored", ()))
 
     def read(encoded: bytes) -> Json:
         try:
@@ -108,6 +110,8 @@ def _json_reader(schema: Node, document: Document, validation: Validation) -> Re
             raise Problem("malformed_json") from None
         except UnfitJsonError as unfit:
             raise validation.sentences.invalid_field(unfit.path or ROOT_FIELD, unfit.keyword) from None
+        if ignored and isinstance(value, dict):
+            value = {name: member for name, member in value.items() if name not in ignored}
         check(value)
         return with_integers(value)
 

@@ -9,7 +9,6 @@ from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.monitors import muting, queries, service
-from monitoring.monitors.entity_tags import entity_tag
 from monitoring.monitors.heartbeats.tokens import find_heartbeat
 from monitoring.monitors.queries import MonitorFilter, MonitorRow, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
@@ -31,7 +30,7 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
     """Answer a page of the team's monitors."""
     wanted = MonitorFilter(status=status, type=type, tags=(tag,) if tag else (), paused=paused, search=search)
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
+    return Reply.tagged(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
 
 
 async def create_monitor(body: Json, caller: Caller) -> Reply:
@@ -74,5 +73,5 @@ async def unmute_monitor(monitor_id: str, caller: Caller) -> Reply:
 
 
 def _reply(monitor: MonitorRow, status: int = 200, **headers: str) -> Reply:
-    headers |= {"ETag": entity_tag(monitor["version"]), **(NO_STORE if monitor["encrypted_token"] else {})}
-    return Reply(represent_monitor(monitor), status, headers)
+    headers |= NO_STORE if monitor["encrypted_token"] else {}
+    return Reply.tagged(represent_monitor(monitor), status, headers, version=str(monitor["version"]))

@@ -20,6 +20,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.inserts import insert_together
 from monitoring.contract.document import Json
+from monitoring.contract.entity_tags import is_current
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
@@ -31,7 +32,6 @@ from monitoring.monitors.configuration import (
     sent_configuration_of,
     store_configuration,
 )
-from monitoring.monitors.entity_tags import is_current
 from monitoring.monitors.health import State
 from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.heartbeats.tokens import new_token
@@ -134,7 +134,7 @@ async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -
     if check_state is None or monitor is None:
         raise Problem("monitor_not_found")
     monitor.remember(check_state)
-    if not is_current(if_match, monitor.version):
+    if not is_current(if_match, str(monitor.version)):
         raise Problem("monitor_changed")
     return monitor
 

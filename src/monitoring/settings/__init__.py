@@ -72,6 +72,12 @@ class Settings(BaseSettings):
         gt=0,
         le=3600,
     )
+    keep_alive_seconds: int = _setting(
+        "How long a connection may be idle between two requests; longer than a proxy in front keeps its own",
+        75,
+        ge=1,
+        le=3600,
+    )
     max_body_bytes: int = _setting("Largest request body that is read", 1_048_576, ge=1024, le=67_108_864)
     log_level: values.LogLevel = _setting("debug, info, warning, error or critical", "info")
     log_format: Literal["text", "json"] = _setting(

@@ -31,6 +31,7 @@ Idempotency = Callable[[Any, str | None, tuple[Json, ...], Act], Awaitable[Reply
 
 PRECONDITION_ARGUMENTS = {"caller", "request"}
 IDEMPOTENCY_KEY = argument_name("Idempotency-Key")
+IF_NONE_MATCH = argument_name("If-None-Match")
 
 
 def checked_before_body(precondition: Callable[..., Awaitable[None]]) -> Callable[[H], H]:
@@ -54,6 +55,8 @@ class Endpoint:
 
     Where the operation lists `Idempotency-Key`, the handler acts in the transaction that stores its reply for
     the key. One that must do more before or after it takes `act_once`, and calls it with what to do once.
+
+    Where it lists `If-None-Match`, a reply whose ETag the client has becomes 304.
     """
 
     def __init__(
@@ -98,6 +101,7 @@ class Endpoint:
         except Problem as problem:
             raise problem.renamed(self._problem_names) from None
         reply = await self._act(arguments, scope, receive)
+        reply = reply.unless_known(arguments.get(IF_NONE_MATCH))
         header_names = {*notes_of(scope).headers, *reply.headers}
         try:
             self._responses.check(reply.status, header_names, reply.media_type, reply.json_value)
