@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from running_service import RunningService
 
 LONGEST_REFUSAL_BYTES = 400
-HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date"}
+HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date", "keep-alive"}
 
 # What is refused before any operation is reached: by the server, the router and the limit on bodies.
 BEFORE_OPERATIONS = {400: "BadRequest", 404: "NotFound", 405: "MethodNotAllowed"}

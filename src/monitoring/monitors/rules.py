@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 from monitoring.auth.names import name_after_host
 from monitoring.backends.encryption import MASK
 from monitoring.contract import configurations
 from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
-from monitoring.contract.validation import Check, rules_of
 from monitoring.monitors.assertions import check_assertions
 from monitoring.monitors.configuration import Configuration, complete_settings
 from monitoring.monitors.heartbeats.schedules import judge_schedule
 from monitoring.monitors.models import HEARTBEAT
 from monitoring.monitors.settings_rules import demand_readable
 from monitoring.outbound.tls_settings import TlsSettings, is_readable
+
+if TYPE_CHECKING:
+    from monitoring.contract.validation import Check  # it loads the validator, which a checker does without
 
 MAX_REQUEST_HEADERS = 20
 
@@ -149,6 +152,8 @@ def _find_contradiction(configuration: Configuration) -> Problem | None:
 
 @cache
 def _check_of_fields_together() -> Check:
+    from monitoring.contract.validation import rules_of  # noqa: PLC0415 - it loads the validator
+
     document = published_document()
     schema = document.root["components"]["schemas"]["MonitorCreate"]
     rules = {keyword: schema[keyword] for keyword in ("if", "then", "else")}
