@@ -23,6 +23,7 @@ from monitoring.monitors.configuration import (
     sent_configuration_of,
     store_configuration,
 )
+from monitoring.monitors.contracts.preparing import prepare_contract
 from monitoring.monitors.health import Outcome, State
 from monitoring.monitors.models import Monitor
 from monitoring.outbound.client import HttpClient
@@ -77,13 +78,16 @@ async def try_configuration(given: Mapping[str, Json], monitor: Monitor | None =
 
     Addresses are judged as in every check. Raises Problem for a configuration that could not be saved either.
     """
+    given = await prepare_contract(given, monitor)
     defaults = default_configuration()
     if monitor:
         configuration = rules.change(sent_configuration_of(monitor), given, defaults)
     else:
         configuration = rules.complete(given, defaults)
     columns = store_configuration(configuration)
-    row = {"id": "to be tried"} | {name: _as_driver_returns(columns[name]) for name in COLUMNS}
+    if monitor:
+        columns = {name: getattr(monitor, name) for name in COLUMNS} | columns
+    row = {"id": "to be tried"} | {name: _as_driver_returns(columns.get(name)) for name in COLUMNS}
     async with open_prober(current_backends().settings) as prober:
         return await prober.ask(read_probe(row))
 

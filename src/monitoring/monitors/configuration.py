@@ -12,6 +12,7 @@ from monitoring.monitors.client_certificates import (
     show_client_certificate,
     store_client_certificate,
 )
+from monitoring.monitors.contracts.keeping import store_contract
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.request_headers import read_headers, show_headers, store_headers
 
@@ -46,10 +47,12 @@ def sent_configuration_of(monitor: Monitor) -> Configuration:
 
 def store_configuration(configuration: Mapping[str, Json]) -> dict[str, Any]:
     """Return the columns that store a configuration, its credentials encrypted."""
+    others = {name: value for name, value in configuration.items() if name != "contract"}
     return {
-        **configuration,
+        **others,
         **store_headers(configuration["request_headers"]),
         "client_certificate": store_client_certificate(configuration["client_certificate"]),
+        **store_contract(configuration["contract"]),
     }
 
 

@@ -248,6 +248,8 @@ def _columns_of_monitors() -> Sequence[str]:
     return (
         "id",
         *field_names("MonitorCreate"),
+        "contract_read_at",
+        "contract_problem",
         "status",
         "status_changed_at",
         "created_at",

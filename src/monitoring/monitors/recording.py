@@ -12,6 +12,7 @@ from monitoring.audit.service import make_entry, record
 from monitoring.backends.encryption import MASK
 from monitoring.contract.document import Json
 from monitoring.monitors.configuration import Configuration
+from monitoring.monitors.contracts.keeping import conceal_contract
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.request_headers import show_headers
 
@@ -45,4 +46,9 @@ async def record_change(
 def _show(configuration: Configuration) -> Mapping[str, Json]:
     """Mask credentials, and the body too: the log is kept for good, and bodies hold passwords and tokens."""
     hidden = {name: MASK if configuration[name] else None for name in ("request_body", "client_certificate")}
-    return {**configuration, **hidden, "request_headers": show_headers(configuration["request_headers"])}
+    return {
+        **configuration,
+        **hidden,
+        "request_headers": show_headers(configuration["request_headers"]),
+        "contract": conceal_contract(configuration["contract"]),
+    }

@@ -9,6 +9,7 @@ from monitoring.contract.configurations import field_names
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.client_certificates import show_client_certificate
+from monitoring.monitors.contracts.keeping import show_contract
 from monitoring.monitors.queries import MonitorPage, MonitorRow
 from monitoring.monitors.request_headers import show_headers
 
@@ -19,6 +20,7 @@ def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
         "id": str(monitor["id"]),
         **{name: monitor[name] for name in field_names("MonitorCreate")},
         "request_headers": show_headers(monitor["request_headers"]),
+        "contract": show_contract(monitor),
         "client_certificate": show_client_certificate(monitor["client_certificate"]),
         "status": monitor["status"],
         "status_changed_at": write_timestamp(monitor["status_changed_at"]),

@@ -36,6 +36,8 @@ def change(
     patch = _unmasked(_with_headers_once(patch), configuration)
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
     before = {**configuration, "request_headers": headers}
+    if patch.get("contract"):
+        before["contract"] = None  # the patch has it as a whole
     after = configurations.change(before, patch, defaults, name_after_host)
     if len(after["request_headers"]) > MAX_REQUEST_HEADERS:
         raise Problem("request_headers_too_many")

@@ -35,6 +35,7 @@ CHECKED = "on"
 _CHOSEN_INTERVAL = "interval_choice"
 
 _SCHEMA = "MonitorCreate"
+_OF_API = {"contract"}  # a form keeps it as it is
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
@@ -237,4 +238,4 @@ def _schemas() -> Mapping[str, Node]:
     """Return the schema of every field, in the order of the document."""
     document = published_document()
     properties = document.root["components"]["schemas"][_SCHEMA]["properties"]
-    return {name: document.follow(schema) for name, schema in properties.items()}
+    return {name: document.follow(schema) for name, schema in properties.items() if name not in _OF_API}

@@ -123,6 +123,8 @@ ERRORS: Mapping[str, str] = {
     "keyword_missing": "Required text missing",
     "keyword_forbidden": "Forbidden text found",
     "assertion_failed": "Assertion failed",
+    "contract_violated": "Contract violated",
+    "contract_unavailable": "Contract unavailable",
     "too_many_redirects": "Too many redirects",
     "response_too_large": "Answer too large",
     "blocked_address": "Address not allowed",
