@@ -59,7 +59,7 @@ class TestAssertions:
             ({**FINE, "comparison": "less_than"}, "assertions.0.value"),
             ({**FINE, "comparison": "matches", "value": 1}, "assertions.0.value"),
             ({**FINE, "value": None}, "assertions.0.value"),
-            ({"source": "body", "comparison": "exists"}, "assertions.0.comparison"),
+            ({"source": "body", "comparison": "equals", "value": "a"}, "assertions.0.comparison"),
             ({"source": "first_byte_ms", "comparison": "equals", "value": 1}, "assertions.0.comparison"),
             ({"source": "first_byte_ms", "comparison": "less_than", "value": 0.5}, "assertions.0.value"),
         ],

@@ -22,7 +22,8 @@ from monitoring.contract.document import Json
 from monitoring.monitors.contracts.documents import UnusableDocumentError, find_rules
 from monitoring.monitors.contracts.judging import Rules, Violation, read_rules
 
-MAX_SECONDS = 3.0
+MAX_SECONDS = 3.0  # to judge an answer
+MAX_READING_SECONDS = 8.0  # to read a document: a mebibyte of YAML takes one or two
 MAX_MEMORY_BYTES = 1_073_741_824
 
 _LENGTH_BYTES = 4
@@ -33,9 +34,9 @@ class TooLongError(Exception):
 
 
 def find_rules_apart(document: Json, operation_id: str) -> dict[str, Json]:
-    """Return the rules of an operation. It may take `MAX_SECONDS`. Raises UnusableDocumentError."""
+    """Return the rules of an operation. It may take `MAX_READING_SECONDS`. Raises UnusableDocumentError."""
     try:
-        answer = _APART.ask({"document": document, "operation_id": operation_id})
+        answer = _APART.ask({"document": document, "operation_id": operation_id}, MAX_READING_SECONDS)
     except TooLongError:
         raise UnusableDocumentError("too_large") from None
     if reason := answer.get("reason"):
@@ -48,7 +49,8 @@ def judge_apart(
     rules: str, status_code: int, headers: Mapping[str, str], body: str | None
 ) -> Violation | None:
     """Hold an answer to rules in JSON. It may take `MAX_SECONDS`. Raises TooLongError."""
-    answer = _APART.ask({"rules": rules, "status_code": status_code, "headers": headers, "body": body})
+    question = {"rules": rules, "status_code": status_code, "headers": headers, "body": body}
+    answer = _APART.ask(question, MAX_SECONDS)
     violation = answer["violation"]
     return Violation(*violation) if violation else None
 
@@ -60,7 +62,7 @@ class _Apart:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, question: Mapping[str, Json]) -> dict[str, Json]:
+    def ask(self, question: Mapping[str, Json], max_seconds: float) -> dict[str, Json]:
         """Ask, and wait for the answer; one question at a time. Raises TooLongError."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
@@ -69,7 +71,7 @@ class _Apart:
             assert self._process.stdout  # noqa: S101
             try:
                 _write(self._process.stdin, question)
-                if select.select([self._process.stdout], [], [], MAX_SECONDS)[0]:
+                if select.select([self._process.stdout], [], [], max_seconds)[0]:
                     return _read(self._process.stdout)
             except (OSError, EOFError):
                 pass  # it ran out of memory, or out of stack
