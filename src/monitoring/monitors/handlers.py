@@ -55,7 +55,7 @@ async def update_monitor(
 ) -> Reply:
     """Change a monitor."""
     given = body
-    if body.get("contract"):
+    if body.get("contract") is not None:
         given = await prepare_contract(body, await service.get_monitor(caller.team_id, UUID(monitor_id)))
 
     async def update() -> Reply:

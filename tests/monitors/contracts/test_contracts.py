@@ -144,7 +144,8 @@ class TestKeeping:
         contract = ana.patch(path_of(monitor), json={"contract": patch}).json()["contract"]
         assert (contract["violation"], contract["document_authorization"]) == ("degraded", MASK)
         assert shop.asked[-1] == ("/openapi.json", "Bearer a-secret-of-this-test")
-        assert ana.patch(path_of(monitor), json={"name": "Orders"}).json()["contract"] == contract
+        for nothing in ({"name": "Orders"}, {"contract": {}}):
+            assert ana.patch(path_of(monitor), json=nothing).json()["contract"] == contract
         assert ana.patch(path_of(monitor), json={"contract": None}).json()["contract"] is None
         answer = ana.patch(path_of(monitor), json={"contract": {"violation": "down"}})
         assert is_problem(answer, catalogue, "contract_incomplete", field="operation_id")
@@ -179,6 +180,11 @@ class TestRefusing:
         reason = "The address is not one that may be reached from here"
         assert is_problem(answer, catalogue, "contract_document_not_fetched", reason=reason)
         assert shop.asked == []
+
+    def test_a_document_that_is_empty_is_none(self, alice: Player, catalogue: Catalogue) -> None:
+        contract = {"document": {}, "operation_id": "get_order"}
+        answer = alice.post(MONITORS, json={"url": "https://a.example/", "contract": contract})
+        assert is_problem(answer, catalogue, "contract_unreadable")
 
     @pytest.mark.parametrize(
         ("contract", "field"),

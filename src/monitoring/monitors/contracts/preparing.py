@@ -31,8 +31,10 @@ async def prepare_contract(given: Mapping[str, Json], saved: Monitor | None = No
     fetched or used.
     """
     asked = given.get("contract")
-    if not asked:
+    if asked is None:
         return given
+    if not asked:  # a patch that changes nothing
+        return {name: value for name, value in given.items() if name != "contract"}
     contract = _complete(asked, saved.contract if saved else None)
     authorization = contract.get("document_authorization")
     if authorization == MASK:
@@ -73,7 +75,7 @@ async def _find_rules(
         if url := contract.get("document_url"):
             async with open_configured_dialer(current_backends().settings) as dialer:
                 return await fetch_rules(dialer, url, authorization, operation_id)
-        if document := contract.get("document"):
+        if (document := contract.get("document")) is not None:
             return await asyncio.to_thread(find_rules_apart, document, operation_id)
     except UnfetchedDocumentError as error:
         raise Problem("contract_document_not_fetched", reason=error.reason) from None
