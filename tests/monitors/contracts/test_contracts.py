@@ -144,7 +144,8 @@ class TestKeeping:
         contract = ana.patch(path_of(monitor), json={"contract": patch}).json()["contract"]
         assert (contract["violation"], contract["document_authorization"]) == ("degraded", MASK)
         assert shop.asked[-1] == ("/openapi.json", "Bearer a-secret-of-this-test")
-        for nothing in ({"name": "Orders"}, {"contract": {}}):
+        unchanging: list[dict[str, Any]] = [{"name": "Orders"}, {"contract": {}}]
+        for nothing in unchanging:
             assert ana.patch(path_of(monitor), json=nothing).json()["contract"] == contract
         assert ana.patch(path_of(monitor), json={"contract": None}).json()["contract"] is None
         answer = ana.patch(path_of(monitor), json={"contract": {"violation": "down"}})
