@@ -176,7 +176,10 @@ build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requi
 corpus: install-dev  ## Translate others' documents and count what stays intact; judge others' translations
 	PATH="$(abspath $(BIN)):$$PATH" contract-tests/strangers/install
 	benchmarks/corpus/install $(BIN) build/corpus
+	PATH="$(abspath $(BIN)):$$PATH" tests/articles/exports/sites/eleventy/install
+	PATH="$(abspath $(BIN)):$$PATH" tests/articles/exports/sites/astro/install
 	PYTHONPATH=benchmarks:build/corpus/python $(BIN)/python -m corpus.check
+	PYTHONPATH=benchmarks:build/corpus/python $(BIN)/python -m corpus.built
 	PYTHONPATH=benchmarks $(BIN)/python -m corpus.judged
 
 coverage: install-dev servers  ## Measure which lines and branches the embedded suite runs; no threshold

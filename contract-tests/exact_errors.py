@@ -89,6 +89,7 @@ def _demand_rate_limit(answer: Answer, settings: Settings) -> None:
             settings.rate_limit_token,
             settings.rate_limit_webhook_failures,
             settings.rate_limit_check_now,
+            settings.rate_limit_pings,
             settings.rate_limit_notifications,
         )
     }

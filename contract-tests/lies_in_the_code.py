@@ -328,7 +328,7 @@ IN_THE_CODE = [
     ),
     Lie(
         "If-Match is not looked at",
-        (Seam("monitors.is_current", always(answer=True)),),
+        (Seam("contract.is_current", always(answer=True)),),
         f"{SAYS}[update_monitor-monitor_changed]",
     ),
     Lie(

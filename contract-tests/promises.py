@@ -33,7 +33,7 @@ EXAMPLE_IDS: dict[str, str] = {
 }
 
 JSON = "application/json"
-HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date"}
+HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date", "keep-alive"}
 REQUEST_ID = "a-request-of-the-contract-tests"
 
 

@@ -91,6 +91,23 @@ def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
     return good_ask(operation, *headers, body=json.dumps(needed | fields).encode())
 
 
+def write_dns(operation: Operation, **settings: Any) -> Ask:
+    """Create or change a monitor of type dns."""
+    needed = {"type": "dns", "url": "dns://a.example"} if operation.method == "post" else {}
+    path = operation.path.replace("{monitor_id}", "{dns_monitor_id}")
+    return replace(write(operation, dns=settings, **needed), path=path)
+
+
+def schedule(operation: Operation, **settings: str) -> list[Ask]:
+    """Create a heartbeat with these settings, or change one."""
+    body = json.dumps({"type": "heartbeat", "heartbeat": settings}).encode()
+    return [good_ask(operation, path=of_heartbeat(operation), body=body)]
+
+
+def of_heartbeat(operation: Operation) -> str:
+    return operation.path.replace("{monitor_id}", "{heartbeat_id}")
+
+
 def make_promise(schema: Any) -> dict[str, Any]:
     """Write a document that promises something of one operation."""
     content = {"application/json": {"schema": schema}}
@@ -151,6 +168,11 @@ def use_a_key_twice(operation: Operation) -> list[Ask]:
         return [good_ask(operation, key, 'If-Match: "1"'), good_ask(operation, key)]
     if operation.operation_id == "create_incident_note":
         return [good_ask(operation, key, body=b'{"text": "%d"}' % number) for number in range(2)]
+    if operation.operation_id == "renew_ping_url":
+        paths = [
+            operation.path.replace("{monitor_id}", f"{{{word}heartbeat_id}}") for word in ("", "another_")
+        ]
+        return [good_ask(operation, key, path=path) for path in paths]
     if "requestBody" in operation.definition:
         return [write(operation, key, name="One"), write(operation, key, name="Another")]
     other_path = LAST_ID.sub(r"{another_\1}", operation.path)
@@ -195,23 +217,24 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "oauth_unsupported_media_type": lambda operation: [good_ask(operation, "Content-Type: application/json")],
     "oauth_unsupported_grant_type": lambda operation: [send_form(operation, "grant_type=password")],
     # Monitors
-    "idempotency_key_reused": use_a_key_twice,
-    "keyword_without_body": lambda operation: [
-        write(operation, method="HEAD"),
-        write(operation, required_keyword="ok"),
+    "dns_record_unreadable": lambda operation: [
+        write_dns(operation, record_type="MX", expected=["mail.example.com"])
     ],
+    "dns_resolver_refused": lambda operation: [write_dns(operation, resolver="169.254.169.254")],
+    "idempotency_key_reused": use_a_key_twice,
+    "maintenance_window_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
     "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
-    "monitor_limit_reached": lambda operation: [write(operation)] * 9,  # two exist already
+    "notification_channel_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
+    "weak_entity_tag": lambda operation: [good_ask(operation, 'If-Match: W/"1"')],
+    "monitor_contradicted": lambda operation: [write(operation, request_body="a")],
+    "monitor_limit_reached": lambda operation: [write(operation)] * 6,  # five exist already
     "monitor_not_found": ask_for_nothing,
-    "request_body_without_content": lambda operation: [write(operation, request_body="a")],
+    "monitor_type_kept": lambda operation: [write(operation, type="tcp")],
+    "ping_not_offered": lambda operation: [write(operation, type="ping", url="ping://a.example")],
     "request_header_masked": lambda operation: [
         write(operation, request_headers={"Authorization": "********"})
     ],
     "request_headers_too_many": fill_with_headers,
-    "assertion_without_body": lambda operation: [
-        write(operation, method="HEAD"),
-        write(operation, assertions=[{**OF_JSON, "path": "$"}]),
-    ],
     "assertion_path_unreadable": lambda operation: [write(operation, assertions=[{**OF_JSON, "path": "$."}])],
     "assertion_path_costly": lambda operation: [
         write(operation, assertions=[{**OF_JSON, "path": "$..a..b"}])
@@ -245,6 +268,18 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "client_certificate_unreadable": lambda operation: [write(operation, client_certificate="a")],
     # Checks
     "monitor_paused": rest_before("/api/monitors/{monitor_id}", paused=True),
+    # Heartbeats
+    "cron_unreadable": lambda operation: schedule(operation, cron="60 * * * *"),
+    "cron_never_comes": lambda operation: schedule(operation, cron="0 0 */8 2 MON#5"),
+    "heartbeat_time_zone_unknown": lambda operation: schedule(
+        operation, cron="0 3 * * *", time_zone="Mars/Olympus"
+    ),
+    "heartbeat_not_asked": lambda operation: [good_ask(operation, path=of_heartbeat(operation))],
+    "heartbeat_not_found": lambda operation: [
+        good_ask(operation, path=operation.path.replace("{token}", "{nothing}"))
+    ],
+    "monitor_takes_no_pings": lambda operation: [good_ask(operation)],
+    "rid_unreadable": lambda operation: [good_ask(operation, query="?rid=1")],
     # Incidents and notifications
     "incident_resolved": lambda operation: [
         good_ask(operation, path=operation.path.replace("{incident_id}", "{resolved_incident_id}"))
@@ -301,6 +336,9 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     # Articles
     "article_not_found": lambda operation: [
         good_ask(operation, path=operation.path.replace("{article_id}", "{nothing}"))
+    ],
+    "text_not_read": lambda operation: [
+        good_ask(operation, body=b'{"article": {"id": 1, "blocks": ["One that fits beats one that shines"]}}')
     ],
     "article_empty": lambda operation: [good_ask(operation, body=b'{"article": {"id": "nobody\'s"}}')],
     "articles_not_shared": lambda operation: [bear(operation, "outsider")],

@@ -21,8 +21,10 @@ from monitoring.articles.translation.translated_segments import segment_hash
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.auth.tokens import sign_token
+from monitoring.backends.encryption import decrypt
 from monitoring.incidents.models import Incident, IncidentNote
 from monitoring.incidents.responding import MAX_NOTES
+from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.maintenance.service import create_window, end_window
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.announcing import make_delivery
@@ -54,13 +56,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "blog_storage_not_configured": {"blog_storage_url": None},
     "email_not_configured": {"smtp_url": None, "email_from": None},
     "rate_limited": dict.fromkeys(
-        ["rate_limit_api", "rate_limit_token", "rate_limit_webhook_failures"], LIMIT
+        ["rate_limit_api", "rate_limit_token", "rate_limit_webhook_failures", "rate_limit_pings"], LIMIT
     ),
     "webhook_secret_not_configured": {"webhook_secrets": None},
     **{
         f"ghost_signature_{wrong}": {"ghost_webhook_secrets": "a-secret-of-ghosts-webhook"}
         for wrong in ("unreadable", "expired", "invalid")
     },
+    "ping_not_offered": {"ping_monitors": False},
     "outrank_token_invalid": {"outrank_access_tokens": "an-access-token-of-outrank"},
 }
 
@@ -191,9 +194,13 @@ def set_scene(service: RunningService) -> dict[str, str]:
 
 
 async def create_things(team_id: UUID) -> dict[str, str]:
-    """Return the ids of two monitors, four channels, two deliveries to the first, and others."""
+    """Return a token for pings, and ids: of five monitors, four channels, two deliveries, and others."""
     address = {"url": "https://a.example/"}
     monitor, other_monitor = [await create_monitor(team_id, address) for _ in range(2)]
+    dns_monitor = await create_monitor(team_id, {"type": "dns", "url": "dns://a.example"})
+    schedule = {"type": "heartbeat", "heartbeat": {"period_seconds": 60}}
+    heartbeat, other_heartbeat = [await create_monitor(team_id, schedule) for _ in range(2)]
+    token = decrypt((await Heartbeat.get(monitor_id=heartbeat.id)).encrypted_token)
     channel, other_channel = [await create_channel(team_id, {"type": "webhook", **address}) for _ in range(2)]
     windows = [await create_window(team_id, {"duration_seconds": 600}) for _ in range(3)]
     window, other_window, ended_window = windows
@@ -232,6 +239,9 @@ async def create_things(team_id: UUID) -> dict[str, str]:
     things = {
         "monitor_id": monitor,
         "another_monitor_id": other_monitor,
+        "dns_monitor_id": dns_monitor,
+        "heartbeat_id": heartbeat,
+        "another_heartbeat_id": other_heartbeat,
         "window_id": window,
         "another_window_id": other_window,
         "ended_window_id": ended_window,
@@ -247,7 +257,7 @@ async def create_things(team_id: UUID) -> dict[str, str]:
         "resolved_incident_id": over,
         "stored_article_id": article,
     }
-    return {name: str(thing.pk) for name, thing in things.items()}
+    return {"token": token, "exit_code": "0", **{name: str(thing.pk) for name, thing in things.items()}}
 
 
 async def create_email_channel(team_id: UUID) -> tuple[NotificationChannel, NotificationDelivery]:
@@ -301,7 +311,8 @@ def test_unknown_query_parameters_are_refused_by_all_but_the_lenient() -> None:
     refusing = {operation_id for operation_id, _, name in documented_answers() if name == "invalid_field"}
     lenient = {name for name, each in OPERATIONS.items() if each.definition.get("x-lenient-parameters")}
     assert refusing == OPERATIONS.keys() - lenient
-    assert lenient == {"issue_token", "introspect_token", "revoke_token"}
+    pings = {name for name, each in OPERATIONS.items() if each.path.startswith("/ping/")}
+    assert lenient == {"issue_token", "introspect_token", "revoke_token", *pings}
 
 
 def test_a_lenient_operation_does_not_see_unknown_query_parameters(ordinary_service: RunningService) -> None:
@@ -322,3 +333,32 @@ def test_a_team_that_asks_for_many_checks_is_told_when_to_come_back(tmp_path: Pa
         demand_exactly(answer, find_error(check, "rate_limited"), other_check.path, service.settings)
         assert good_ask(OPERATIONS["get_monitor"]).of(service, scene).status == 200
         assert good_ask(check).of(service, set_scene(service)).status == 202
+
+
+# A translation is read in its journey.
+CONDITIONAL = [
+    name
+    for name, operation in OPERATIONS.items()
+    if operation.room != "web" and "304" in operation.responses and name != "get_article_translation"
+]
+
+
+@pytest.mark.parametrize("operation_id", CONDITIONAL)
+def test_what_the_client_has_is_not_sent_again(
+    operation_id: str, ordinary_service: RunningService, ordinary_scene: dict[str, str]
+) -> None:
+    operation = OPERATIONS[operation_id]
+    path = operation.path.replace("{article_id}", "{stored_article_id}")
+
+    def read(*headers: str) -> promises.Answer:
+        answer = good_ask(operation, *headers, path=path).of(ordinary_service, ordinary_scene)
+        promises.judge(answer, operation.responses)
+        return answer
+
+    first = read()
+    tag = first.headers["etag"]
+    for known in (tag, f'"other", W/{tag}', "*"):
+        again = read(f"If-None-Match: {known}")
+        assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag)
+    stale = read('If-None-Match: "other"')
+    assert (stale.status, stale.body) == (200, first.body)

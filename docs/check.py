@@ -18,7 +18,7 @@ VARIABLE = re.compile(r"(?<!\.)\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 # fuzzing, of `make bench`, of a reader's shell, of SDKs, of sockets.
 FOREIGN = re.compile(
     r"(AWS|AZURE|GOOGLE|OTEL)_.*|POSTGRES_PASSWORD|VALKEY_PASSWORD|S3_.*|IMAGE_.*|OPENSSL_CONF|FAULT_.*|FUZZING_.*"
-    r"|CLIENT_(ID|SECRET)"
+    r"|CLIENT_(ID|SECRET)|PING_URL|SERVICE_RESULT"
     r"|SO_REUSEPORT|MEASURED_PYTHON|UPTIME_KUMA|INCIDENT_OPENED|MONITORING_(URL|TOKEN|WEBHOOK_SECRET)"
 )
 

@@ -29,6 +29,7 @@ import asyncpg  # type: ignore[import-untyped]
 from callers import KeyHolder, MonitorOwner
 from chaos import list_targets
 from cluster import LOCALES, SITE_TEAM, TEAM, WEBHOOK_SECRET, Cluster, judge_logs, running_cluster, watch
+from jobs import Jobs, judge_jobs
 from journal import Journal
 from monitoring.articles.withdrawal import LATE_FILES
 from publishers import Publisher
@@ -41,7 +42,7 @@ from watching import Watcher
 from watching_verdict import Span, Watched, judge_watching, merge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from publishers import Manuscript
 
@@ -118,6 +119,8 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
     team.begin()
     watcher = Watcher(replicas, cluster.site, site_headers)
     watcher.begin()
+    jobs = Jobs(replicas, site_headers)
+    jobs.begin()
     monitor_owner = MonitorOwner(replicas, headers, Random(f"{options.seed}/monitors"))
 
     over, settled = threading.Event(), threading.Event()
@@ -127,6 +130,7 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
         start_thread(journal, key_holder.rotate, over, KEY_ROTATION_PAUSE_SECONDS),
         start_thread(journal, monitor_owner.create, over, MONITOR_PAUSE_SECONDS),
         start_thread(journal, watcher.vary, over, Random(f"{options.seed}/site")),
+        *(start_thread(journal, jobs.run, job, over) for job in jobs.all),
     ]
     storms = [
         start_thread(journal, target.storm, Random(f"{options.seed}/{target.name}"), journal, over)
@@ -156,6 +160,7 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
     pages = list(cluster.site.pages.values())
     for sentence in (
         *judge(manuscripts, kept, LOCALES),
+        *judge_jobs(jobs.all, asyncio.run(read_pings(cluster)), watched.incidents),
         *judge_watching(pages, watched, times_without_checks(journal)),
         *judge_telling(
             team.routes,
@@ -267,6 +272,16 @@ async def read_watched(cluster: Cluster) -> Watched:
     finally:
         await connection.close()
     return Watched(dict(checks), incidents, deliveries)
+
+
+async def read_pings(cluster: Cluster) -> Sequence[Mapping[str, Any]]:
+    """Read the pings that are kept, without the service."""
+    connection = await asyncpg.connect(cluster.database_url)
+    try:
+        pings: Sequence[Mapping[str, Any]] = await connection.fetch("SELECT * FROM pings")
+        return pings
+    finally:
+        await connection.close()
 
 
 async def wait_until_told(cluster: Cluster, journal: Journal) -> None:

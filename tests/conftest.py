@@ -141,6 +141,14 @@ def patience_with_redis() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def leave_to_ping() -> Iterator[None]:
+    """Let services take monitors of type ping, also where this machine's kernel allows no pings."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("monitoring.monitors.settings_rules.may_ping", lambda: True)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def cheap_passwords() -> Iterator[None]:
     """Hash passwords in a millisecond; the tests of hashing itself ask for `full_strength`."""
     with pytest.MonkeyPatch.context() as patched:

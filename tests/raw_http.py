@@ -91,8 +91,15 @@ def _read_headers(stream: BinaryIO) -> dict[str, str]:
 @contextmanager
 def served(app: ServedApp, limits: ConnectionLimits | None = None) -> Iterator[Address]:
     """Serve an application as `monitoring serve` does, in a thread with a loop of its own."""
+    limits = limits or ConnectionLimits()
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, http=protocol_for(app.catalogue, limits), log_config=None, lifespan="on")
+        config = uvicorn.Config(
+            app,
+            http=protocol_for(app.catalogue, limits),
+            log_config=None,
+            lifespan="on",
+            timeout_keep_alive=limits.keep_alive_seconds,
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

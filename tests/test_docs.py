@@ -12,8 +12,10 @@ import pytest
 from cast import Player, form_readers
 from incidents.breakdowns import open_incident
 from monitoring.auth.scopes import SCOPES
+from monitoring.backends.encryption import decrypt
 from monitoring.contract.document import published_document
 from monitoring.incidents.models import Incident
+from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.maintenance.service import create_window
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications.deliveries import queue_test
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 SAME = pytest.mark.embedded("what a page shows, and what a sample sends, is the same on every backend")
 
 DOCUMENT = published_document()
+HEARTBEAT = {"type": "heartbeat", "heartbeat": {"period_seconds": 60}}
 COMMANDS = {
     "curl": ["bash", "-c"],
     "Python": [sys.executable, "-c"],
@@ -113,7 +116,8 @@ def with_values(code: str, service: RunningService, owner: Player, publisher: ht
     parameters = [each for operation in DOCUMENT.operations.values() for each in operation.parameters]
     examples = [(each["name"], each["example"]) for each in parameters if "example" in each]
     named = {name: example for name, example in examples if str(example) in code}
-    ids = service.run(create_things(owner.team_id, {*named}))
+    is_about_pings = "ping" in code
+    ids = service.run(create_things(owner.team_id, {*named}, is_about_pings=is_about_pings))
     if "article_id" in named:
         article = {"title": "How to choose running shoes"}
         delivered = publisher.post("/api/webhooks/publisher", json={"article": article}).json()
@@ -124,7 +128,7 @@ def with_values(code: str, service: RunningService, owner: Player, publisher: ht
     return code
 
 
-async def create_things(team_id: UUID, named: set[str]) -> dict[str, str]:
+async def create_things(team_id: UUID, named: set[str], *, is_about_pings: bool = False) -> dict[str, str]:
     """Make what these parameters name, and what it follows from. Return ids by the names of parameters."""
     things: dict[str, Model] = {}
     address = {"url": "https://a.example/"}
@@ -136,10 +140,15 @@ async def create_things(team_id: UUID, named: set[str]) -> dict[str, str]:
                 monitor, started_at=now, confirmed_at=now, error="timeout", error_message="No answer"
             )
             things["incident_id"] = await Incident.get(monitor_id=monitor.id)
+    ids: dict[str, str] = {}
+    if ("monitor_id" in named and is_about_pings) or "token" in named:
+        heartbeat = await create_monitor(team_id, HEARTBEAT)
+        things["monitor_id"] = heartbeat
+        ids["token"] = decrypt((await Heartbeat.get(monitor_id=heartbeat.id)).encrypted_token)
     if "window_id" in named:
         things["window_id"] = await create_window(team_id, {"duration_seconds": 600})
     if named & {"channel_id", "delivery_id"}:
         things["channel_id"] = channel = await create_channel(team_id, {"type": "webhook", **address})
         if "delivery_id" in named:
             things["delivery_id"] = await queue_test(team_id, channel.id)
-    return {name: str(thing.pk) for name, thing in things.items()}
+    return ids | {name: str(thing.pk) for name, thing in things.items()}

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -141,6 +142,15 @@ class TestTheAccessLog:
         }
         assert record["duration_ms"] > 0
         assert "a-secret-of-the-query" not in service.text()
+
+    @pytest.mark.parametrize(
+        "path", ["/ping/{}", "/ping/{}/start", "/PING/{}", "/ping/{}/x/y", "/ping/{}?rid=1"]
+    )
+    def test_shows_no_token_of_a_ping_url(self, service: LoggingService, path: str) -> None:
+        token = uuid4()
+        record = service.access(service.client.get(path.format(token)))
+        assert record["path"] == path.format("********").partition("?")[0]
+        assert str(token) not in service.text()
 
     def test_shortens_endless_paths(self, service: LoggingService) -> None:
         record = service.access(service.client.get("/" + "x" * 5000))

@@ -245,13 +245,22 @@ class TestRequestsInFlight:
 
     def test_a_request_that_is_being_sent_is_answered(self, installation: Installation, workers: str) -> None:
         with running_command(installation, "serve", "--workers", workers, **PATIENT) as serving:
-            with connect(serving.address) as idle, connect(serving.address) as busy:
+            with (
+                connect(serving.address) as idle,
+                connect(serving.address) as begun,
+                connect(serving.address) as busy,
+            ):
                 idle.sendall(request("GET", "/health"))
                 assert read_answer(idle).status == 200
+                head = request("GET", "/health")
+                begun.sendall(head[:10])
                 rest = begin_delivery(busy)
                 serving.signal(SIGTERM)
                 wait_until(serving.refuses_connections)
                 assert idle.recv(1) == b""  # closed, and not waited for
+                begun.sendall(head[10:])
+                answer = read_answer(begun)
+                assert (answer.status, answer.headers["connection"]) == (200, "close")
                 busy.sendall(rest)
                 answer = read_answer(busy)
             assert (answer.status, answer.headers["connection"]) == (202, "close")

@@ -13,7 +13,7 @@ import html5lib
 from cmarkgfm.cmark import Options
 
 from corpus.texts import FETCHED
-from monitoring.articles.translation.documents import TextFormat
+from monitoring.articles.translation.content_formats import TextFormat
 
 _WORDS = {"alt", "title", "aria-label", "placeholder", "content", "label"}
 _LITERAL = {"code", "pre", "script", "style", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext"}

@@ -1,4 +1,4 @@
-"""The documents that `make corpus` translates: specifications, test data of browsers, READMEs."""
+"""The documents that `make corpus` translates: specifications, test data of browsers, READMEs, dialects."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
 
-from monitoring.articles.translation.documents import TextFormat
+from monitoring.articles.translation.content_formats import TextFormat
 
 ROOT = Path(__file__).parent.parent.parent
 FETCHED = ROOT / "build/corpus"
@@ -44,6 +44,9 @@ def read_texts() -> Iterator[Text]:
         for number, source in enumerate(_tokenizer_inputs(path), start=1):
             yield Text("html5lib tokens", f"{path.stem} {number}", source, TextFormat.HTML)
     yield from _readmes()
+    documents = (Path(__file__).parent / "dialects.txt").read_text().split("\n" + "=" * 32 + "\n")
+    for number, source in enumerate(documents, start=1):
+        yield Text("dialects", f"dialect {number}", source, TextFormat.MARKDOWN)
 
 
 def _tokenizer_inputs(path: Path) -> Iterator[str]:

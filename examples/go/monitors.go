@@ -30,7 +30,8 @@ func main() {
 	ctx := context.Background()
 	api := newClient(&tokenTransport{tokens: newClient(patientTransport{}).AuthAPI})
 
-	wanted := monitoring.NewMonitorCreate("https://shop.example.com/health")
+	wanted := monitoring.NewMonitorCreate()
+	wanted.SetUrl("https://shop.example.com/health")
 	wanted.SetIntervalSeconds(60)
 	// One key per write, not per attempt: it lets the service recognise a repetition.
 	created, _, err := api.MonitorsAPI.CreateMonitor(ctx).MonitorCreate(*wanted).IdempotencyKey(newKey()).Execute()

@@ -41,7 +41,8 @@ func liveAMonitorsLife(ctx context.Context, client *monitoring.APIClient) {
 
 	var ids []string
 	for number := 0; number < 3; number++ {
-		wanted := monitoring.NewMonitorCreate(fmt.Sprintf("https://shop.example.com/%d", number))
+		wanted := monitoring.NewMonitorCreate()
+		wanted.SetUrl(fmt.Sprintf("https://shop.example.com/%d", number))
 		wanted.SetTags([]string{"shop"})
 		write := monitors.CreateMonitor(ctx).MonitorCreate(*wanted).IdempotencyKey(fmt.Sprintf("go-%d", number))
 		created, _, err := write.Execute()

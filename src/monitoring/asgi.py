@@ -21,6 +21,7 @@ from monitoring.backends.repeating import repeat
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.idempotency.service import act_once_for_caller
+from monitoring.monitors.heartbeats.reception import NOTE_INTERVAL_SECONDS, Receiver
 from monitoring.settings import Settings
 from monitoring.web.application import build_contract_app
 from monitoring.web.errors import ServerStopped
@@ -70,20 +71,23 @@ class MonitoringService:
                 is_alone = not self._settings.is_on_postgresql
                 await stack.enter_async_context(run_worker(self.backends, is_alone=is_alone))
                 await stack.enter_async_context(run_checker(self.backends))
-            await stack.enter_async_context(self._looking_for_changes())
+            await stack.enter_async_context(self._in_the_background())
             yield
 
     @asynccontextmanager
-    async def _looking_for_changes(self) -> AsyncIterator[None]:
+    async def _in_the_background(self) -> AsyncIterator[None]:
+        repeated = (
+            repeat(self.pages.site.changes.look, LOOK_INTERVAL_SECONDS, "Looking for changes"),
+            repeat(Receiver().note, NOTE_INTERVAL_SECONDS, "Noting that pings can be received"),
+        )
         with self.backends.activate():
-            looking = asyncio.create_task(
-                repeat(self.pages.site.changes.look, LOOK_INTERVAL_SECONDS, "Looking for changes")
-            )
+            tasks = [asyncio.create_task(each) for each in repeated]
         try:
             yield
         finally:
-            looking.cancel()
-            await asyncio.wait([looking])
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
 
     async def _judge_readiness(self) -> Reply:
         """Be ready while the database is reachable and at its newest schema. Report the other backends.

@@ -98,7 +98,7 @@ def test_the_second_to_press_is_told_of_the_first(
 ) -> None:
     form = read_forms(stranger.open(link).text)["/app/acknowledge"]
     owner.submit(link)
-    assert f"{owner.email} acknowledged it" in read_text(stranger.post("/acknowledge", data=form).text)
+    assert f"{owner.user.name} acknowledged it" in read_text(stranger.post("/acknowledge", data=form).text)
     assert find_acknowledger(service, monitor) == owner.email
 
 

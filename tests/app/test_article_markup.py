@@ -13,7 +13,7 @@ from articles.translation.soups import html_soup, markdown_soup
 from monitoring.app.articles.markdown import render_markdown
 from monitoring.app.articles.markup import MAX_LEVELS, read_blocks
 from monitoring.app.articles.side_by_side import MAX_CHARACTERS
-from monitoring.articles.translation.documents import TextFormat
+from monitoring.articles.translation.content_formats import TextFormat
 
 ALLOWED = {
     "a", "blockquote", "br", "caption", "code", "dd", "del", "dl", "dt", "em", "h3", "h4", "h5", "h6", "hr",
@@ -117,6 +117,17 @@ class TestReadBlocks:
             "h6",
             "h6",
         ]
+
+    @pytest.mark.parametrize(
+        ("source", "shown"),
+        [
+            ("<h2>a</h2><h3>b</h3><h2>c</h2>", ["h3", "h4", "h3"]),
+            ("<h1>a</h1><h4>b</h4><h4>c</h4><h2>d</h2>", ["h3", "h4", "h4", "h4"]),
+            ("<h4>a</h4><h2>b</h2><h1>c</h1>", ["h3", "h3", "h3"]),
+        ],
+    )
+    def test_leaves_out_no_level_of_headings(self, source: str, shown: list[str]) -> None:
+        assert kinds_of(source) == shown
 
     def test_looks_into_wrappers(self) -> None:
         source = "<div class=page><section><p>a</p><div>b</div>c<figure><figcaption>d</figcaption></figure>"

@@ -15,7 +15,7 @@ from monitoring.app.articles.side_by_side import (
     direction_of,
     lay_side_by_side,
 )
-from monitoring.articles.translation.documents import TextFormat
+from monitoring.articles.translation.content_formats import TextFormat
 from monitoring.articles.translation.engines.pseudo import Pseudo
 
 PARAGRAPHS = "<p>One</p><p>Two</p>"

@@ -90,6 +90,44 @@ class TestPage:
         assert titles_of(page)[:1] == ["The first check failed"]
         assert SENTENCE in page
 
+    def test_sends_the_alert_once_to_channels_that_came_later(
+        self, service: RunningService, owner: Visitor, alice: Player, monitor: Monitor
+    ) -> None:
+        path = page_of(service, monitor)
+        channel = {"type": "slack", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
+        alice.post("/api/notification-channels", json=channel).raise_for_status()
+        page = owner.open(path).text
+        assert "Nobody has been told of this incident. It can be sent to Ops." in read_text(page)
+        form = read_forms(page)[f"/app{path}/tell"]
+        for _ in range(2):
+            owner.post(f"{path}/tell", data=form)
+
+        async def count() -> int:
+            incident = await Incident.get(monitor_id=monitor.id)
+            return await NotificationDelivery.filter(subject_id=incident.id, event="incident.opened").count()
+
+        assert service.run(count()) == 1
+        page = owner.open(path).text
+        assert "Nobody" not in read_text(page.partition("</main>")[0])
+        assert f"/app{path}/tell" not in read_forms(page)
+
+    def test_sends_no_alert_of_what_is_over_or_another_team_s(
+        self,
+        service: RunningService,
+        owner: Visitor,
+        outsider: Visitor,
+        alice: Player,
+        monitor: Monitor,
+    ) -> None:
+        path = page_of(service, monitor)
+        channel = {"type": "slack", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
+        alice.post("/api/notification-channels", json=channel).raise_for_status()
+        form = read_forms(owner.open(path).text)[f"/app{path}/tell"]
+        own = read_forms(outsider.open("/settings/account").text)["/app/sign-out"]
+        assert outsider.post(f"{path}/tell", data=own).status_code == 404
+        service.run(resolve(monitor))
+        assert owner.post(f"{path}/tell", data=form).status_code == 409
+
     def test_shows_the_answer_that_confirmed_it_as_text_here_and_on_the_monitor_s(
         self, service: RunningService, owner: Visitor, alice: Player
     ) -> None:
@@ -109,16 +147,16 @@ class TestPage:
     def test_without_an_answer_shows_none(
         self, service: RunningService, owner: Visitor, monitor: Monitor
     ) -> None:
-        assert "The answer that confirmed it" not in owner.open(page_of(service, monitor)).text
+        assert "The confirming response" not in owner.open(page_of(service, monitor)).text
 
     @pytest.mark.parametrize(
         ("changes", "title"),
         [
-            ({"status": "pending"}, "Ops is being told by Slack"),
-            ({"status": "failed", "error_message": "Answered 500"}, "Ops could not be told by Slack"),
-            ({"status": "skipped", "error_message": "It was over"}, "Ops was not told by Slack"),
-            ({"status": "delivered"}, "Ops was told by Slack"),
-            ({"status": "delivered", "event": "digest"}, "Ops was told by Slack"),
+            ({"status": "pending"}, "Ops is being notified by Slack"),
+            ({"status": "failed", "error_message": "Answered 500"}, "Ops could not be notified by Slack"),
+            ({"status": "skipped", "error_message": "It was over"}, "Ops was not notified by Slack"),
+            ({"status": "delivered"}, "Ops was notified by Slack"),
+            ({"status": "delivered", "event": "digest"}, "Ops was notified by Slack"),
         ],
     )
     def test_tells_by_what_each_message_went_and_what_became_of_it(
@@ -222,9 +260,9 @@ class TestTimeline:
     @pytest.mark.parametrize(
         ("given", "title"),
         [
-            ({"type": "email", "name": "ops@example.com"}, "was told by email"),
-            ({"type": "webhook", "name": "Pager"}, "was told by a webhook"),
-            ({"type": "pagerduty", "name": "PagerDuty"}, "was told"),
+            ({"type": "email", "name": "ops@example.com"}, "was notified by email"),
+            ({"type": "webhook", "name": "Pager"}, "was notified by a webhook"),
+            ({"type": "pagerduty", "name": "PagerDuty"}, "was notified"),
         ],
     )
     def test_says_by_what_somebody_was_told(self, given: dict[str, str], title: str) -> None:
@@ -258,9 +296,27 @@ class TestAnswers:
     ) -> None:
         path = page_of(service, monitor)
         page = owner.submit(path, action=f"{path}/acknowledge").text
-        assert f"{owner.email} acknowledged it" in titles_of(page)
+        assert f"{owner.user.name} acknowledged it" in titles_of(page)
         assert find(service, monitor).acknowledged_by == owner.email
         assert f"/app{path}/acknowledge" not in read_forms(page)
+
+    @pytest.mark.parametrize(
+        ("page", "leads_to"),
+        [
+            ("/incidents?state=open", "/app/incidents?state=open"),
+            ("/monitors?search=Shop", "/app/monitors?search=Shop"),
+            ("/monitors/{monitor}", "/app/monitors/{monitor}"),
+        ],
+    )
+    def test_an_acknowledgement_leads_back_to_the_page_with_the_button(
+        self, service: RunningService, owner: Visitor, monitor: Monitor, page: str, leads_to: str
+    ) -> None:
+        opened = owner.open(page.format(monitor=monitor.id)).text
+        action = next(each for each in read_forms(opened) if "/acknowledge" in each)
+        answer = owner.post(action.removeprefix("/app"), data=read_forms(opened)[action])
+        assert answer.url.raw_path.decode() == leads_to.format(monitor=monitor.id)
+        assert find(service, monitor).acknowledged_by == owner.email
+        assert "/acknowledge" not in " ".join(read_forms(answer.text))
 
     def test_a_note_is_written_once_and_shown_as_typed(
         self, service: RunningService, owner: Visitor, monitor: Monitor
@@ -272,7 +328,7 @@ class TestAnswers:
             assert sent.status_code in (200, 303)
         page = owner.open(path).text
         assert page.count("&lt;b&gt;It was&lt;/b&gt;\nthe release") == 1
-        assert f"{owner.email} wrote" in titles_of(page)
+        assert f"{owner.user.name} wrote" in titles_of(page)
 
     def test_a_note_that_says_nothing_is_refused_at_its_field(
         self, service: RunningService, owner: Visitor, monitor: Monitor
@@ -303,9 +359,9 @@ class TestAnswers:
         answer = owner.post(f"{path}/notes", data=spent | {"text": "Second"})
         assert answer.status_code == 422
         assert "This form has already added a note." in answer.text
-        assert titles_of(owner.open(path).text).count(f"{owner.email} wrote") == 1
+        assert titles_of(owner.open(path).text).count(f"{owner.user.name} wrote") == 1
         fresh = read_forms(answer.text)[f"/app{path}/notes"]
         owner.post(f"{path}/notes", data=fresh)
         page = owner.open(path).text
-        assert titles_of(page).count(f"{owner.email} wrote") == 2
+        assert titles_of(page).count(f"{owner.user.name} wrote") == 2
         assert "<bdi>Second</bdi>" in page

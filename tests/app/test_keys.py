@@ -239,7 +239,7 @@ class TestRevoking:
 
     def test_warns_of_a_key_in_use_and_of_the_last_one(self, owner: Visitor, alice: Player) -> None:
         path = f"{KEYS}/{alice.client_id}/revoke"
-        warning, last = "Something used this key in the last few hours.", "It is your team's last active key"
+        warning, last = "Something used this key in the last two hours.", "It is your team's last active key"
         text = read_text(owner.open(path).text)
         assert warning not in text
         assert last in text

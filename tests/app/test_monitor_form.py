@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 
 from monitoring.app.form_fields import WHOLE_FORM
 from monitoring.app.monitors.form import (
+    MANY_LINES,
     complete_form,
     echo_form,
     patch_from,
@@ -18,12 +20,13 @@ from monitoring.app.monitors.form import (
     write_hints,
     write_new_form,
 )
-from monitoring.app.monitors.labels import ERRORS, GROUPS, LABELS, STATUSES
+from monitoring.app.monitors.labels import ERRORS, LABELS, STATUSES
+from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.backends.encryption import MASK
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
-from monitoring.monitors.configuration import default_configuration
+from monitoring.monitors.configuration import complete_settings, default_configuration, monitor_types
 from monitoring.monitors.rules import change, complete
 from monitors.configurations import URL, configuration_with, creations
 
@@ -32,13 +35,12 @@ if TYPE_CHECKING:
 
 CATALOGUE = Catalogue(published_document())
 
-MANY_LINES = {"request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"}
 ONE_LINE = LABELS.keys() - MANY_LINES
 
 
 def _form_with(**typed: str) -> dict[str, str]:
     """Return a new form with these fields filled in."""
-    return {**write_new_form(), "url": URL, **typed}
+    return {**write_new_form("http"), "url": URL, **typed}
 
 
 def _send(form: Mapping[str, str], line_end: str = "\n") -> dict[str, str]:
@@ -208,10 +210,16 @@ class TestReading:
         assert change(saved, patch, default_configuration()) == {**saved, name: value}
 
     def test_knows_each_field_of_the_document_by_a_label_and_shows_it_once(self) -> None:
-        grouped = [name for names in GROUPS.values() for name in names]
-        assert LABELS.keys() == configuration_with().keys() - {"contract"}  # a form keeps it as it is
-        assert len(set(grouped)) == len(grouped)
-        assert set(grouped) | {"name", "url", "interval_seconds", "tags", "paused"} == LABELS.keys()
+        shown = {monitor_type: form.fields for monitor_type, form in TYPE_FORMS.items()}
+        assert tuple(shown) == monitor_types()
+        assert set(chain(*shown.values())) == LABELS.keys()
+        assert all(len(set(fields)) == len(fields) for fields in shown.values())
+        assert set(shown["http"]) == configuration_with().keys() - {"contract"}  # a form keeps it as it is
+
+    @pytest.mark.parametrize("monitor_type", TYPE_FORMS)
+    def test_shows_every_setting_of_a_type_and_no_other(self, monitor_type: str) -> None:
+        settings = {name for name in TYPE_FORMS[monitor_type].fields if "." in name}
+        assert settings == {f"{monitor_type}.{name}" for name in complete_settings(monitor_type, {})}
 
     def test_knows_every_state_and_error_of_the_document(self) -> None:
         schemas = published_document().root["components"]["schemas"]
@@ -219,7 +227,7 @@ class TestReading:
         assert ERRORS.keys() == set(schemas["CheckError"]["enum"])
 
     def test_tells_the_bounds_of_the_document(self) -> None:
-        assert write_hints()["interval_seconds"] == "30 to 86400."
+        assert write_hints("http")["interval_seconds"] == "30 to 86400."
 
 
 class TestRefusing:
@@ -270,11 +278,11 @@ class TestRefusing:
 
     def test_calls_other_fields_by_their_labels(self) -> None:
         problem = Problem("invalid_field", field="timeout_seconds", problem="must be below interval_seconds")
-        placed = place_problem(problem, CATALOGUE, {})
+        placed = place_problem(problem, CATALOGUE, _form_with())
         assert placed == {"timeout_seconds": "Must be below “Interval in seconds”"}
 
     def test_puts_what_is_about_no_field_above_the_form(self) -> None:
-        placed = place_problem(Problem("monitor_limit_reached", max_monitors=3), CATALOGUE, {})
+        placed = place_problem(Problem("monitor_limit_reached", max_monitors=3), CATALOGUE, _form_with())
         assert placed == {
             WHOLE_FORM: CATALOGUE.respond("monitor_limit_reached", values={"max_monitors": 3}).body["error"]
         }

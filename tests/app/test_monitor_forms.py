@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 HOSTILE = '"><script>alert(1)</script>{{ 7*7 }}'
 FULL: dict[str, Any] = {
     "name": f"Shop {HOSTILE}",
+    "type": "http",
     "url": "https://shop.example.com/?q=%22'\"><script>alert(1)</script>",
     "method": "POST",
     "request_headers": {"Accept": HOSTILE, "X-Two": "2"},
@@ -187,7 +188,7 @@ class TestCreating:
         problem = Problem("invalid_field", field=field, problem=words)
         assert field in meant
         shown = refused.text.partition(f'id="error-{field}">')[2].partition("</p>")[0]
-        assert read_text(shown) == place_problem(problem, catalogue, typed)[field]
+        assert read_text(shown) == place_problem(problem, catalogue, {"type": "http", **typed})[field]
         kept = read_forms(refused.text)["/app/monitors/new"]
         assert {name: kept[name] for name in typed} == typed
         assert list_ids(alice) == []
@@ -326,7 +327,7 @@ class TestChanging:
         monitor = create(alice, **FULL)
         empty: dict[str, Any] = {**dict.fromkeys(FULL, ""), "interval_choice": ""}
         checked = {"follow_redirects": "on", "verify_tls": "on", "paused": []}
-        owner.submit(_form_page(monitor), **empty | checked | {"url": URL, "method": "GET"})
+        owner.submit(_form_page(monitor), **empty | checked | {"url": URL, "type": "http", "method": "GET"})
         assert read(alice, monitor).items() >= configuration_with().items()
 
     def test_after_somebody_else_did_shows_both_and_takes_the_second_try(

@@ -58,7 +58,7 @@ class TestThePage:
         channel = {"type": "webhook", "name": "Pager", "url": "https://pager.example.com/"}
         alice.post("/api/notification-channels", json=channel | {"routing": {"tags": ["shop"]}})
         text = read_text(owner.open(_page_of(monitor)).text)
-        assert "Told when it is down: Pager" in text
+        assert "Alerts: Pager" in text
         assert "Nobody is told" not in text
 
     def test_of_a_new_monitor_says_that_nothing_is_known(self, owner: Visitor, alice: Player) -> None:
@@ -302,8 +302,8 @@ class TestTheButtons:
         monitor = create(alice)
         page = member.submit(_page_of(monitor), f"{_page_of(monitor)}/mute", mute_hours="8")
         assert re.search(rf"Muted until .+ by {member.email}: nobody is told", read_text(page.text))
-        assert "Muted. Would be told:" in page.text
-        assert "Told when it is down:" not in page.text
+        assert "Muted. Alerts would go to:" in page.text
+        assert "Alerts:" not in page.text
         mute = read(alice, monitor)["mute"]
         assert mute["muted_by"] == member.email
         member.submit(_page_of(monitor), f"{_page_of(monitor)}/mute", mute_hours="24")

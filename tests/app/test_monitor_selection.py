@@ -10,6 +10,7 @@ import pytest
 from app.visitor import Visitor, read_forms, read_text
 from incidents.breakdowns import break_down, resolve
 from monitoring.app.monitors import selection as monitor_selection
+from monitoring.app.sentences import REFUSALS
 from monitoring.monitors.deleting import UNDO_TIME, carry_out_deletions
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.muting import find_muted, list_mutes
@@ -61,6 +62,39 @@ def undo(visitor: Visitor) -> httpx.Response:
 
 def log_of(owner: Visitor) -> str:
     return read_text(owner.open("/settings/audit-log").text)
+
+
+class TestRefused:
+    def test_keeps_what_was_selected_and_typed_and_gives_the_reason(
+        self, owner: Visitor, alice: Player
+    ) -> None:
+        chosen, other = (create(alice, name=name, tags=["shop"]) for name in ("Chosen", "Other"))
+        create(alice, name="Elsewhere")
+        opened = owner.open("/monitors?tag=shop").text
+        action = next(each for each in read_forms(opened) if SELECTED in each)
+        typed = read_forms(opened)[action] | {
+            "act": "tag",
+            "new_tag": "Not OK!",
+            "monitor": [chosen["id"]],
+        }
+        answer = owner.post(action.removeprefix("/app"), data=typed)
+        assert answer.status_code == 400
+        assert f'role="alert" id="error-selected">{REFUSALS["tag_refused"]}' in answer.text
+        assert f'value="{chosen["id"]}" checked' in answer.text
+        assert f'value="{other["id"]}" checked' not in answer.text
+        assert "Elsewhere" not in read_text(answer.text)
+        again = read_forms(answer.text)[action] | {"act": "tag", "new_tag": "ok"}
+        assert again["monitor"] == [chosen["id"]]
+        assert (
+            "The selected monitors have the tag." in owner.post(action.removeprefix("/app"), data=again).text
+        )
+        assert read(alice, chosen)["tags"] == ["shop", "ok"]
+
+    def test_nothing_is_done_with_nothing(self, owner: Visitor, alice: Player) -> None:
+        create(alice, name="Shop")
+        answer = act(owner, "pause")
+        assert answer.status_code == 400
+        assert f'role="alert" id="error-selected">{REFUSALS["nothing_selected"]}' in answer.text
 
 
 class TestPausing:

@@ -413,7 +413,7 @@ class TestWhoIsTold:
         assert "Nobody is told" not in read_text(owner.open("/monitors").text)
         create(alice)
         page = read_text(owner.open("/monitors").text)
-        assert "Nobody is told when a monitor goes down. Choose who is." in page
+        assert "Nobody is told when a monitor goes down. Choose whom to alert." in page
         assert "tells nobody" not in page
 
     def test_leads_a_viewer_nowhere_but_to_members(
@@ -426,8 +426,8 @@ class TestWhoIsTold:
             for path in ("/monitors", f"/monitors/{monitor['id']}", f"/incidents/{incident['id']}"):
                 page = viewer.open(path).text
                 (warning,) = re.findall(r'<p class="warning">(Nobody is told .*)</p>', page)
-                assert warning.endswith(" Ask a member of your team to choose who is.")
-                assert "Choose who is" in read_text(owner.open(path).text)
+                assert warning.endswith(" Ask a member of your team to choose whom to alert.")
+                assert "Choose whom to alert" in read_text(owner.open(path).text)
 
     def test_stands_beside_monitors_that_tell_nobody(self, owner: Visitor, alice: Player) -> None:
         create(alice, name="Shop", tags=["shop"])
@@ -438,6 +438,23 @@ class TestWhoIsTold:
         assert "Blog tells nobody" in page
         assert page.count("tells nobody") == 1
         assert "Nobody is told" not in page
+
+
+class TestReasons:
+    @pytest.mark.parametrize(
+        ("error", "words"), [("slow", "Slow"), ("tls_expiring", "Certificate expires soon")]
+    )
+    def test_of_a_degraded_monitor_stand_below_its_state(
+        self, service: RunningService, owner: Visitor, alice: Player, error: str, words: str
+    ) -> None:
+        monitor = create(alice, name="Shop")
+
+        async def degrade() -> None:
+            await Monitor.filter(id=monitor["id"]).update(status="degraded")
+            await CheckState.filter(monitor_id=monitor["id"]).update(last_error=error)
+
+        service.run(degrade())
+        assert f"degraded {words}" in read_text(owner.open("/monitors").text)
 
 
 class TestOpenIncidents:

@@ -185,9 +185,7 @@ class TestTheChart:
     def test_says_what_it_shows(self) -> None:
         chart = draw_chart(_hours([10], [], [20]))
         assert chart
-        assert chart.words == (
-            "Response times of 2 hours: half of the answers within 10 to 20 ms, 95 % within 10 to 20 ms"
-        )
+        assert chart.words == ("Response times of 2 hours: median 10 to 20 ms, 95th percentile 10 to 20 ms")
 
     @given(st.integers(0, 90_000_000))
     def test_rounds_up_to_an_even_number_that_is_not_far(self, most_ms: int) -> None:

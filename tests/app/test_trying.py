@@ -45,6 +45,13 @@ class TestTryingANewMonitor:
             assert "A check found down Unexpected status" in read_text(page.text)
             assert "No monitors yet" in read_text(owner.open("/monitors").text)
 
+    def test_tries_another_type(self, open_service: RunningService) -> None:
+        with Visitor(open_service, form_team(open_service)) as owner:
+            address = open_service.base_url.removeprefix("http://")
+            fields = {"url": address, "tcp.send": "GET / HTTP/1.0\n\n", "tcp.expect": "HTTP/1.1"}
+            page = owner.submit("/monitors/new?type=tcp", **{"try": "on"} | fields)
+            assert "A check found up It answers as it should." in read_text(page.text)
+
     def test_is_limited_as_checks_that_people_ask_for_and_keeps_what_was_typed(
         self, open_service: RunningService
     ) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SAMPLES = Path(__file__).parent / "samples"
 NEWCOMERS_SAMPLE = Path(__file__).parents[2] / "docs/examples/article.json"
+LONG_TEXT = "A shoe that fits beats one that shines."
 WEBHOOK = "/api/webhooks/publisher"
 
 
@@ -102,6 +103,89 @@ class TestDeliverArticle:
         refusal = catalogue.respond("article_empty")
         assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
         assert not service.run(article_exists(submission))
+
+    def test_refuses_a_new_article_whose_text_is_not_read(
+        self, service: RunningService, publisher: httpx.Client, catalogue: Catalogue
+    ) -> None:
+        submission = {"article": {"id": str(uuid4()), "title": "Fit", "blocks": [{"text": LONG_TEXT}]}}
+        answer = publisher.post(WEBHOOK, json=submission)
+        refusal = catalogue.respond("text_not_read", values={"field": "article.blocks"})
+        assert (answer.status_code, answer.json()) == (refusal.status, refusal.body)
+        assert not service.run(article_exists(submission))
+        update = submission["article"] | {"event": "update"}
+        assert publisher.post(WEBHOOK, json={"article": update | {"content": LONG_TEXT}}).status_code == 202
+        assert publisher.post(WEBHOOK, json={"article": update}).status_code == 202
+
+    @pytest.mark.parametrize(
+        "fields",
+        [{"draft": True}, {"published": "false"}, {"post_status": "private"}, {"visibility": "paid"}],
+    )
+    def test_publishes_no_draft_that_others_call_so(
+        self, publisher: httpx.Client, fields: dict[str, Any]
+    ) -> None:
+        article = {"id": str(uuid4()), "title": "Fit", "body": LONG_TEXT}
+        location = publisher.post(WEBHOOK, json={"article": article}).headers["Location"]
+        answer = publisher.post(WEBHOOK, json={"event": "updated", "article": article | fields})
+        assert (answer.status_code, answer.json()["locales"]) == (202, [])
+        assert publisher.get(location).json()["status"] == "unpublished"
+
+    @pytest.mark.parametrize(
+        ("told", "field"),
+        [
+            ({"event_type": "article.liked"}, "event_type"),
+            ({"article": {"postStatus": "sticky"}}, "article.postStatus"),
+            ({"article": {"draft": "perhaps"}}, "article.draft"),
+            ({"is_published": []}, "is_published"),
+        ],
+    )
+    def test_guesses_no_value_under_the_names_of_others(
+        self, publisher: httpx.Client, told: dict[str, Any], field: str
+    ) -> None:
+        answer = publisher.post(
+            WEBHOOK, json={**told, "article": {"title": "Fit", **told.get("article", {})}}
+        )
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(f"{field}: must ")
+
+    def test_translates_a_text_where_it_stands(
+        self, service: RunningService, publisher: httpx.Client
+    ) -> None:
+        article = {"id": str(uuid4()), "headline": "Fit first", "bodyHtml": f"<p>{LONG_TEXT}</p>"}
+        answer = publisher.post(WEBHOOK, json={"article": article})
+        stored = wait_until_settled(publisher, answer.headers["Location"])
+        assert (stored["title"], stored["slug"]) == ("Fit first", "fit-first")
+        for locale in service.settings.locales:
+            translated = service.run(read_page(f"fit-first/{locale}.json"))["delivery"]["article"]
+            assert translated["headline"] != article["headline"]
+            assert LONG_TEXT not in translated["bodyHtml"]
+
+    @pytest.mark.parametrize(
+        "ping", [{"event": "webhook.test"}, {"type": "test"}, {"eventType": "ping"}, {"test": True}]
+    )
+    def test_takes_a_test_by_any_of_its_names(self, publisher: httpx.Client, ping: dict[str, Any]) -> None:
+        answer = publisher.post(WEBHOOK, json=ping)
+        assert (answer.status_code, answer.json()["status"]) == (202, "ignored")
+
+    def test_reads_a_body_behind_a_byte_order_mark(self, publisher: httpx.Client) -> None:
+        body = b'\xef\xbb\xbf{"event": "test"}'
+        answer = publisher.post(WEBHOOK, content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 202
+
+    @pytest.mark.parametrize(
+        "fields",
+        [{"tags": "run, fit"}, {"tags": {}}, {"seo": []}, {"images": {}}, {"keyword": ["fit", "run"]}],
+    )
+    def test_takes_what_others_write_in_another_form(
+        self, publisher: httpx.Client, fields: dict[str, Any]
+    ) -> None:
+        answer = publisher.post(WEBHOOK, json={"article": {"id": str(uuid4()), "title": "Fit", **fields}})
+        assert answer.status_code == 202
+
+    @pytest.mark.parametrize("event", ["post.tag.attached", "post.tag.detached"])
+    def test_takes_what_ghost_tells_of_tags_for_an_update(self, publisher: httpx.Client, event: str) -> None:
+        submission = json.loads((SAMPLES / "ghost.json").read_text()) | {"event": event}
+        answer = publisher.post(WEBHOOK, json=submission)
+        assert (answer.status_code, bool(answer.json()["locales"])) == (202, True)
 
     @pytest.mark.parametrize(
         ("event", "status"), [("article.unpublished", 200), ("post_updated", 200), ("ARTICLE.DELETED", 404)]
@@ -467,10 +551,10 @@ class TestSegments:
     def test_are_corrected_and_left_to_the_engine_again(
         self, publisher: httpx.Client, site: Player, editor: Player
     ) -> None:
-        path = submit(publisher, title="Shoes", content="Fit **beats** shine.", format="markdown")
+        path = submit(publisher, title="Boots", content="Fit **beats** shine.", format="markdown")
         segments = f"{path}/translations/es/segments"
         title, sentence = site.get(segments).json()["segments"]
-        assert (title["source"], title["is_corrected"]) == ("Shoes", False)
+        assert (title["source"], title["is_corrected"]) == ("Boots", False)
         words = "Manda el <g1>ajuste</g1>."
         by_people = sentence | {"text": words, "is_corrected": True}
         for text, after in ((words, by_people), (None, sentence)):

@@ -25,7 +25,7 @@ import chosen_backends
 from articles.desk import read_page
 from monitoring.articles.models import Article
 from monitoring.articles.publishers import read_submissions
-from monitoring.articles.submissions import read_status
+from monitoring.articles.publishing_words import read_status
 from monitoring.contract.document import published_document
 
 if TYPE_CHECKING:

@@ -8,20 +8,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitoring.articles.field_names import (
+    EVENTS,
+    HIDING_FLAGS,
+    OTHER_WORDS,
+    PUBLICATION_TIMES,
+    PUBLISHING_FIELDS,
+    SHOWING_FLAGS,
+    STATES,
+    TAGS,
+    TEST_FLAGS,
+    TEXTS,
+    TITLES,
+)
 from monitoring.articles.models import Article, PublicationStatus
-from monitoring.articles.submissions import (
-    MAX_FOLDER_CHARACTERS,
+from monitoring.articles.plain_words import MAX_FOLDER_CHARACTERS, name_folder
+from monitoring.articles.publishing_words import (
     PUBLISHING_WORDS,
     TEST_WORDS,
+    is_test_submission,
+    read_status,
+)
+from monitoring.articles.submissions import (
     find_source_time,
     hash_json,
     identify_article,
-    is_test_submission,
-    parse_time,
-    read_status,
     read_submission,
-    sanitise_slug,
+    read_tags,
+    read_title,
 )
+from monitoring.articles.times import parse_time
 from monitoring.contract.document import published_document
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -139,12 +155,21 @@ class TestSourceTime:
             ("", None),
             (None, None),
             ("yesterday", None),
-            ("Fri, 20 Nov 2026 09:00:00 GMT", None),
+            ("Fri, 20 Nov 2026 09:00:00 GMT", datetime(2026, 11, 20, 9, tzinfo=UTC)),
+            ("20 Nov 2026 10:00 +0100", datetime(2026, 11, 20, 9, tzinfo=UTC)),
+            ("2026-11-20 10:00:00 +0100", datetime(2026, 11, 20, 9, tzinfo=UTC)),
+            ("2026-11-20 09:00:00 +0000 UTC", datetime(2026, 11, 20, 9, tzinfo=UTC)),
+            ("Fri Nov 20 2026 10:00:00 GMT+0100 (CET)", datetime(2026, 11, 20, 9, tzinfo=UTC)),
+            ("November 20, 2026 9:00 AM", datetime(2026, 11, 20, 9, tzinfo=UTC)),
+            ("2026/11/20", datetime(2026, 11, 20, tzinfo=UTC)),
+            (1795165200, datetime(2026, 11, 20, 9, tzinfo=UTC)),
+            (True, None),
+            ("11/12/2026", None),
             ("0001-01-01T00:00:00+14:00", None),
             ("\u0662\u0660\u0662\u0666-11-20", None),
         ],
     )
-    def test_is_read_from_iso_8601_and_epochs(self, text: str | None, moment: datetime | None) -> None:
+    def test_is_read_however_publishers_write_it(self, text: object, moment: datetime | None) -> None:
         assert parse_time(text) == moment
 
     @given(st.text())
@@ -184,19 +209,29 @@ class TestFolder:
             ("../../etc/passwd", "etc-passwd"),
             ("a\\b..c", "a-b-c"),
             ("靴の選び方", ""),
+            ("Trail—road in 1990\u20131999", "trail-road-in-1990-1999"),
+            ("Boxes of 12\u00d78 (½ inch)", "boxes-of-12-8-1-2-inch"),
+            ("Maße, Ærø & Łąki: naïve señor", "masse-aero-laki-naive-senor"),
+            ("Žižkov и Москва, αβγ", "zizkov-i-moskva-avg"),
+            ("Don't, won\u2019t & rock \u2019n\u2019 roll", "dont-wont-rock-n-roll"),
+            ("Fish &amp; Chips&#8217;s price", "fish-chipss-price"),
+            ("Run <b>fast</b>er<br>today", "run-faster-today"),
+            ("The <Button> of 靴shoes", "the-button-of-shoes"),
+            ("soft\u00adware\u00a0and\u2003co", "software-and-co"),
+            ("e\u0301te\u0301", "ete"),
             ("--", ""),
             ("x" * 500, "x" * MAX_FOLDER_CHARACTERS),
         ],
     )
     def test_is_sanitised(self, text: str, slug: str) -> None:
-        assert sanitise_slug(text) == slug
+        assert name_folder(text) == slug
 
     @given(st.text())
     def test_of_any_text_is_one_plain_name(self, text: str) -> None:
-        slug = sanitise_slug(text)
+        slug = name_folder(text)
         assert re.fullmatch(r"([a-z0-9]+(-[a-z0-9]+)*)?", slug)
         assert len(slug) <= MAX_FOLDER_CHARACTERS
-        assert sanitise_slug(slug) == slug
+        assert name_folder(slug) == slug
 
     @pytest.mark.parametrize(
         ("article", "folder"),
@@ -284,6 +319,99 @@ class TestCompletion:
         assert whole.completed_by(self.KEPT) is whole
 
 
+class TestTags:
+    @pytest.mark.parametrize(
+        ("article", "tags"),
+        [
+            ({"tags": ["run", " run ", "fit"]}, ["run", "fit"]),
+            ({"tags": "run, fit,run"}, ["run", "fit"]),
+            (
+                {"tags": [{"id": 1, "name": "Run", "slug": "r"}, {"label": "Fit"}, {"slug": "x"}]},
+                ["Run", "Fit", "x"],
+            ),
+            ({"tags": {"0": "run", "2": "fit"}}, ["run", "fit"]),
+            ({"tags": {"run": True, "fit": {"name": "Fit"}, "old": False}}, ["run", "Fit"]),
+            ({"tag_list": ["run"]}, ["run"]),
+            ({"tags": [], "tagList": "run, fit"}, ["run", "fit"]),
+            ({"tags": [7, None, {}, [], {"name": 7}, "x" * 256]}, []),
+            ({"tags": {}}, []),
+            ({}, []),
+        ],
+    )
+    def test_are_read_from_texts_lists_maps_and_objects(
+        self, article: dict[str, Any], tags: list[str]
+    ) -> None:
+        assert read_tags({"article": article}) == tags
+
+
+class TestTitle:
+    @pytest.mark.parametrize(
+        ("article", "title"),
+        [
+            ({"title": " Fish &amp; Chips&#8217; <em>best</em> "}, "Fish & Chips\u2019 best"),
+            ({"title": "1 < 2 and AT&T's <Button>"}, "1 < 2 and AT&T's <Button>"),
+            ({"title": "", "headline": "Fit"}, "Fit"),
+            ({"postTitle": "Fit"}, "Fit"),
+            ({"headline": 7, "title": None}, None),
+            ({"headline": "x" * 1001}, "x" * 1000),
+        ],
+    )
+    def test_is_the_headline_in_plain_words(self, article: dict[str, Any], title: str | None) -> None:
+        assert read_title({"article": article}) == title
+
+
+class TestText:
+    LONG = "A shoe that fits beats one that shines."
+
+    @pytest.mark.parametrize(
+        "field",
+        [
+            "content",
+            "body",
+            "bodyHtml",
+            "body_html",
+            "contentHTML",
+            "post-body",
+            "markdown",
+            "articleBody",
+            "content:encoded",
+        ],
+    )
+    def test_has_many_names(self, field: str) -> None:
+        submission = read_submission({"article": {"id": 1, field: self.LONG}}, NOW)
+        assert submission.has_words()
+        assert submission.find_unread_text() is None
+        assert submission.completed_by(TestCompletion.KEPT) is submission
+
+    @pytest.mark.parametrize(
+        ("payload", "field"),
+        [
+            ({"article": {"title": "Fit", "story": LONG}}, "article.story"),
+            (
+                {"article": {"title": "Fit", "content": "<p></p>", "blocks": [{"data": {"x": LONG}}]}},
+                "article.blocks",
+            ),
+            ({"article": {"title": "Fit", "body": {"children": [{"v": LONG}]}}}, "article.body"),
+            ({"article": {"title": "Fit"}, "content": f"<p>{LONG}</p>"}, "content"),
+        ],
+    )
+    def test_that_stands_under_another_name_is_found(self, payload: dict[str, Any], field: str) -> None:
+        assert read_submission(payload, NOW).find_unread_text() == field
+
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            {"article": {"title": LONG}},
+            {"article": {"title": "Fit", "excerpt": LONG, "seo": {"x": LONG}, "meta_description": LONG}},
+            {"article": {"title": "Fit", "cover": "https://a.example/a/b c d e f g".replace(" ", "/")}},
+            {"article": {"title": "Fit", "content": "Short.", "author_bio": LONG}},
+            {"article": {"title": "Fit"}, "main_image": {"alt": LONG}, "website": {"about": LONG}},
+        ],
+    )
+    def test_is_not_missed_where_there_is_none(self, payload: dict[str, Any]) -> None:
+        assert read_submission(payload, NOW).find_unread_text() is None
+
+
 def submission_with(event: str | None = None, status: str | None = None, **article: Any) -> dict[str, Any]:
     return {"event": event, "status": status, "article": article}
 
@@ -328,6 +456,104 @@ class TestStatus:
         assert read_status(submission_with(event, status)) is wanted
 
 
+class TestFlags:
+    @pytest.mark.parametrize(
+        ("fields", "status"),
+        [
+            *(({"published": no}, UNPUBLISHED) for no in (False, "false", "No", 0, "0", 0.0)),
+            *(({"draft": yes}, UNPUBLISHED) for yes in (True, "TRUE", " yes ", 1, "1", 1.0)),
+            *(
+                ({name: False}, UNPUBLISHED)
+                for name in ("isPublished", "publish", "is_public", "live", "Visible")
+            ),
+            *(
+                ({name: True}, UNPUBLISHED)
+                for name in ("isDraft", "is_archived", "hidden", "_draft", "unlisted")
+            ),
+            *(({name: True}, UNPUBLISHED) for name in ("deleted", "isDeleted", "_deleted")),
+            *(
+                ({"published": told}, PUBLISHED)
+                for told in (True, "true", 1, None, "", "2026-11-20T09:00:00Z")
+            ),
+            *(({"draft": told}, PUBLISHED) for told in (False, "no", 0, None, "")),
+            *(({name: "2026-11-20"}, UNPUBLISHED) for name in ("deleted_at", "archivedAt")),
+            *(({"deletedAt": told}, PUBLISHED) for told in (None, "")),
+            ({"published": True, "draft": True}, UNPUBLISHED),
+            ({"published": True, "status": "deleted", "draft": True}, DELETED),
+        ],
+    )
+    def test_stand_in_the_article_or_beside_it(
+        self, fields: dict[str, Any], status: PublicationStatus
+    ) -> None:
+        assert read_status({"article": {"id": 1, **fields}}) is status
+        assert read_status({"article": {"id": 1}, **fields}) is status
+
+    @pytest.mark.parametrize(
+        ("front_matter", "status"),
+        [
+            ("---\ntitle: Fit\npublished: false\n---\n", UNPUBLISHED),
+            ("---\r\ndraft: true\r\n---\r\n", UNPUBLISHED),
+            ("+++\ndraft = true\n+++\n", UNPUBLISHED),
+            ("---\nstatus: 'private'\n---\n", UNPUBLISHED),
+            ("---\ndraft: false\nstate: California\nnote: draft true\n---\n", PUBLISHED),
+            ("---\nstatus: testing\nvisibility: draftsman\n---\n", PUBLISHED),
+            ("Not yet:\n\n---\ndraft: true\n---\n", PUBLISHED),
+        ],
+    )
+    def test_stand_in_the_front_matter_of_a_text(self, front_matter: str, status: PublicationStatus) -> None:
+        for field in ("content", "body_markdown"):
+            payload = {"article": {field: f"{front_matter}\nFit first."}}
+            assert read_status(payload) is status
+            assert not is_test_submission(payload)
+
+    def test_are_no_part_of_the_content(self) -> None:
+        shown, hidden = ({"article": {"content": "Fit", "draft": flag}} for flag in (False, True))
+        assert identify_article(shown) == identify_article(hidden)
+        assert read_submission(shown, NOW).content_hash == read_submission(hidden, NOW).content_hash
+        again = read_submission({"article": {"id": 1}, "published": True}, NOW).completed_by(hidden)
+        assert "draft" not in again.payload["article"]
+
+
+class TestOtherNames:
+    @pytest.mark.parametrize(
+        ("fields", "status"),
+        [
+            ({"event_type": "article.deleted"}, UNPUBLISHED),
+            ({"eventType": "post_unpublished"}, UNPUBLISHED),
+            ({"action": "delete"}, UNPUBLISHED),
+            ({"triggerType": "collection_item_deleted"}, UNPUBLISHED),
+            ({"topic": "ContentManagement.Entry.unpublish"}, UNPUBLISHED),
+            ({"type": "entry.archived"}, UNPUBLISHED),
+            ({"type": "private-label goods"}, PUBLISHED),
+            ({"topic": "Newsletter"}, PUBLISHED),
+            ({"stage": {"name": "draft"}}, PUBLISHED),
+            ({"post_status": "private"}, UNPUBLISHED),
+            ({"publishStatus": "draft"}, UNPUBLISHED),
+            ({"_status": "draft"}, UNPUBLISHED),
+            ({"event": "updated", "visibility": "members"}, UNPUBLISHED),
+            ({"event": "deleted", "visibility": "public"}, DELETED),
+            ({"visibility": "public"}, PUBLISHED),
+        ],
+    )
+    def test_say_the_status_too(self, fields: dict[str, Any], status: PublicationStatus) -> None:
+        assert read_status({"article": {"id": 1}, **fields}) is status
+
+    @pytest.mark.parametrize("name", ["state", "postStatus", "visibility", "moderation_state"])
+    def test_of_states_stand_in_the_article_too(self, name: str) -> None:
+        assert read_status({"article": {name: "draft"}}) is UNPUBLISHED
+
+    def test_of_events_mean_something_else_in_an_article(self) -> None:
+        article = {"event": "Delete all shoes", "type": "draft", "action": "delete", "test": True}
+        assert read_status({"article": article}) is PUBLISHED
+        assert not is_test_submission({"article": article})
+
+    @pytest.mark.parametrize(
+        "told", [{"type": "webhook.test"}, {"test": True}, {"isTest": "true"}, {"action": "ping"}]
+    )
+    def test_tell_a_test(self, told: dict[str, Any]) -> None:
+        assert is_test_submission(told)
+
+
 class TestTestSubmission:
     @pytest.mark.parametrize("event", ["test", "TEST", " Test ", "ping", "article.test"])
     def test_is_told_by_its_event(self, event: str) -> None:
@@ -339,14 +565,34 @@ class TestTestSubmission:
 
 
 class TestWordsOfTheDocument:
-    SUBMISSION = published_document().root["components"]["schemas"]["ArticleSubmission"]
-    PATTERN = re.compile(SUBMISSION["properties"]["event"]["pattern"])
+    SCHEMAS = published_document().root["components"]["schemas"]
+    PATTERN = re.compile(SCHEMAS["ArticleSubmission"]["properties"]["event"]["pattern"])
 
     @pytest.mark.parametrize("form", ["{}", "article.{}", "POST_{}", "{}Page"])
     def test_allows_every_word_in_every_form(self, form: str) -> None:
         for word in (*TEST_WORDS, *PUBLISHING_WORDS):
             assert self.PATTERN.search(form.format(word)), word
             assert self.PATTERN.search(form.format(word.upper())), word
+
+    def test_hold_the_names_of_others_to_their_form(self) -> None:
+        beside, within = (
+            self.SCHEMAS[name]["patternProperties"] for name in ("ArticleSubmission", "ArticleContent")
+        )
+        flags = {*SHOWING_FLAGS, *HIDING_FLAGS} - {
+            "published",
+            "publish",
+            "Published",
+            "Publish",
+        }
+        names = {"PublisherStatus": {*EVENTS, *STATES}, "PublisherFlag": {*flags, *TEST_FLAGS}}
+        names_within = {"PublisherStatus": {*STATES}, "PublisherFlag": flags}
+        every = PUBLISHING_FIELDS | TEXTS | {*TITLES, *TAGS, *OTHER_WORDS, *PUBLICATION_TIMES}
+        for patterns, held in ((beside, names), (within, names_within)):
+            for kind, wanted in held.items():
+                forms = [
+                    re.compile(form) for form, schema in patterns.items() if schema["$ref"].endswith(kind)
+                ]
+                assert {name for name in every if any(form.search(name) for form in forms)} == wanted
 
     @pytest.mark.parametrize("event", ["comment.deleted", "published!", "publishing", "latest", "post.liked"])
     def test_allows_no_other_event(self, event: str) -> None:

@@ -278,6 +278,8 @@ LISTS_OF_MONITORS = {
     ),
     "list monitors by a frequent status": ListMonitors(MonitorFilter(status="up")),
     "list monitors by a rare status": ListMonitors(MonitorFilter(status="down")),
+    "list monitors by type": ListMonitors(MonitorFilter(type="http")),
+    "list monitors by a type that none has": ListMonitors(MonitorFilter(type="tcp")),
     "list monitors by tag": ListMonitors(MonitorFilter(tags=("shop",))),
     "list monitors by a tag that none has": ListMonitors(MonitorFilter(tags=("nothing",))),
     "list paused monitors": ListMonitors(MonitorFilter(paused=True)),

@@ -30,7 +30,7 @@ fields => {
   const form = document.querySelector("main form[method=post]");
   let pressed = null;
   for (const [name, text] of Object.entries(fields)) {
-    const found = form.querySelectorAll(`[name=${name}]`);
+    const found = form.querySelectorAll(`[name="${name}"]`);
     if (!found.length) throw new Error(`no field ${name}`);
     for (const field of found)
       if (field.type === "checkbox") field.checked = field.value === text;

@@ -63,6 +63,7 @@ PLACES = {
     "monitors-none-found": Place("/monitors?search=nothing+is+called+so"),
     "monitors-refused": Place("/monitors?search=shop&tag=No+tag", status=400),
     "monitor-new": Place("/monitors/new"),
+    "monitor-new-tcp": Place("/monitors/new?type=tcp"),
     "monitor-up": Place("/monitors/{acme.monitors[up]}"),
     "monitor-up-90-days": Place("/monitors/{acme.monitors[up]}?range=90d"),
     "monitor-degraded": Place("/monitors/{acme.monitors[degraded]}"),

@@ -105,7 +105,7 @@ PRESSED = {
     "/settings/account/password": ("Change the password", {"current_password": "", "new_password": "short"}),
     "/settings/api-keys/new": ("Create the key", {"name": "", "scopes": ""}),
     "/settings/api-keys/{acme.keys[deploy]}/revoke": ("Revoke the key", {"understood": ""}),
-    "/settings/members/invite": ("Make the invitation", {"email": "frank"}),
+    "/settings/members/invite": ("Create the invitation", {"email": "frank"}),
     "/incidents/{acme.incidents[open]}": ("Add the note", {"text": ""}),
     f"/articles/{{acme.articles[whole]}}/es/segments/{MARKED}": ("Save the correction", {"text": ""}),
 }

@@ -147,7 +147,7 @@ class TestAnOpenPage:
         app_service.run(go_down(monitor))
         person = arrive(owner, viewport=ViewportSize(width=360, height=740))
         person.open(path.format(id=monitor.id))
-        taken = person.page.get_by_text(f"acknowledged by {owner.user.name}")
+        taken = person.page.get_by_text(f"acknowledged by {owner.user.name}").first
         assert not taken.is_visible()
 
         async def take_care() -> None:

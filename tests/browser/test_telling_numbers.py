@@ -250,7 +250,7 @@ class TestTheDays:
         owner = arrive(acme.owner, java_script_enabled=False)
         owner.open(f"/monitors/{acme.monitors['down']}")
         assert all(pick.is_hidden() for pick in owner.page.locator(".pick").all())
-        owner.page.get_by_text("Days with time down").click()
+        owner.page.get_by_text("Days with downtime").click()
         assert "down" in owner.page.locator("details li").first.inner_text()
 
 

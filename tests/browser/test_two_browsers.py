@@ -205,7 +205,7 @@ def test_a_bad_night_is_answered_from_a_phone(place: Place) -> None:
     window.press("Acknowledge")
     window.wait_for("acknowledged it")
     window.press("Open the incident in the app")
-    window.fill("What you found out, or do", "The shop's provider is on it.")
+    window.fill("Note", "The shop's provider is on it.")
     window.press("Add the note")
     window.wait_for("The shop's provider is on it.")
     place.recover(monitor)

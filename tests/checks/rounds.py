@@ -12,7 +12,7 @@ from monitoring.checks.prober import BLIND
 from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.storing import Checked
 from monitoring.monitors import rules
-from monitoring.monitors.configuration import default_configuration
+from monitoring.monitors.configuration import default_configuration, store_configuration
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.models import CheckState, Monitor, StateChange
 from monitoring.outbound.stopwatch import Timings
@@ -40,10 +40,10 @@ async def make_due(
     """Make monitors that are due since then, as if they had been created then; none counts them."""
     team_id = team_id or (await create_team(f"Team {uuid4()}", "free", count)).id
     given = {"url": "https://shop.example.com/", **configuration}
-    whole = rules.complete(given, default_configuration())
+    columns = store_configuration(rules.complete(given, default_configuration()))
     ages = {"status_changed_at": since, "created_at": since, "updated_at": since}
     monitors = [
-        Monitor(team_id=team_id, status="pending", search_text="", **ages, **whole) for _ in range(count)
+        Monitor(team_id=team_id, status="pending", search_text="", **ages, **columns) for _ in range(count)
     ]
     await Monitor.bulk_create(monitors)
     await CheckState.bulk_create(

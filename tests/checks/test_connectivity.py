@@ -9,7 +9,7 @@ import pytest
 from checks.watched_site import watched_site
 from monitoring.checks import connectivity as connectivity_module
 from monitoring.checks.connectivity import HOLDING_SECONDS, Connectivity, is_about_the_network
-from monitoring.checks.probes.http import Objection
+from monitoring.checks.probes.protocol import Objection
 from monitoring.outbound.exchanges import Exchange
 from monitoring.outbound.failures import Failure, FailureCode
 from outbound.asking import open_http_client

@@ -125,7 +125,8 @@ class TestWhatIsKept:
         await check(UP._replace(certificate_expires_at=later), NOON + 2 * MINUTE)
         check_state = await read_watch(monitor)
         assert check_state.certificate_expires_at == later
-        await check_changed(check_state, NOON + 3 * MINUTE)
+        monitor.remember(check_state)
+        await check_changed(monitor, NOON + 3 * MINUTE)
         assert (await read_watch(monitor)).certificate_expires_at is None
 
 

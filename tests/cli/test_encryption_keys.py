@@ -11,9 +11,11 @@ from typer.testing import CliRunner, Result
 import chosen_backends
 from backends.dump import dump_database
 from monitoring.auth.service import create_team
-from monitoring.backends.encryption import generate_encryption_key
+from monitoring.backends.encryption import decrypt, generate_encryption_key
 from monitoring.cli import app
 from monitoring.idempotency.models import IdempotencyKey
+from monitoring.monitors.heartbeats.models import Heartbeat
+from monitoring.monitors.heartbeats.tokens import new_token
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.request_headers import read_headers
 from monitoring.monitors.service import create_monitor
@@ -74,6 +76,17 @@ async def read_secrets() -> tuple[dict[str, str], str]:
     return read_headers(monitor.request_headers, monitor.encrypted_headers), read_secret(webhook)
 
 
+async def keep_token() -> str:
+    """Make the monitor take pings, and return the token for them."""
+    heartbeat = Heartbeat(monitor_id=(await Monitor.get()).id, **new_token())
+    await heartbeat.save(force_create=True)
+    return decrypt(heartbeat.encrypted_token)
+
+
+async def read_token() -> str:
+    return decrypt((await Heartbeat.get()).encrypted_token)
+
+
 class TestCreate:
     def test_prints_a_key_that_the_setting_takes_and_never_the_same(
         self, monkeypatch: pytest.MonkeyPatch
@@ -87,17 +100,30 @@ class TestCreate:
 class TestApply:
     def test_lets_an_old_key_go(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         inside(tmp_path, keep_secrets())
-        kept = inside(tmp_path, read_secrets())
+        kept, token = inside(tmp_path, read_secrets()), inside(tmp_path, keep_token())
         monkeypatch.setenv("ENCRYPTION_KEYS", f"{NEW_KEY},{ENCRYPTION_KEY}")
         assert apply() == (
             0,
-            {"monitors": 1, "notification_channels": 1, "stored_answers": 0, "unreadable": 0},
+            {
+                "monitors": 1,
+                "heartbeats": 1,
+                "notification_channels": 1,
+                "stored_answers": 0,
+                "unreadable": 0,
+            },
         )
         assert apply() == (
             0,
-            {"monitors": 0, "notification_channels": 0, "stored_answers": 0, "unreadable": 0},
+            {
+                "monitors": 0,
+                "heartbeats": 0,
+                "notification_channels": 0,
+                "stored_answers": 0,
+                "unreadable": 0,
+            },
         )
         assert inside(tmp_path, read_secrets(), encryption_keys=NEW_KEY) == kept
+        assert inside(tmp_path, read_token(), encryption_keys=NEW_KEY) == token
 
     def test_encrypts_what_earlier_releases_stored_plain(self, tmp_path: Path) -> None:
         async def store_plain() -> str:
@@ -120,7 +146,13 @@ class TestApply:
         assert secret in inside(tmp_path, dump_database())
         assert apply() == (
             0,
-            {"monitors": 1, "notification_channels": 1, "stored_answers": 1, "unreadable": 0},
+            {
+                "monitors": 1,
+                "heartbeats": 0,
+                "notification_channels": 1,
+                "stored_answers": 1,
+                "unreadable": 0,
+            },
         )
         stored = inside(tmp_path, dump_database())
         assert secret not in stored

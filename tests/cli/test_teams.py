@@ -58,14 +58,20 @@ class TestCreate:
             (team["plan"], team["max_monitors"]) for team in list_teams() if team["name"] == "Globex"
         ] == [("big", 5000)]
 
+    @pytest.mark.parametrize("plan", [("team",), ("--plan", "team")], ids=" ".join)
+    def test_takes_its_plan_as_changing_does(self, plan: tuple[str, ...]) -> None:
+        assert run("teams", "create", "Globex", *plan).exit_code == 0
+        assert [team["plan"] for team in list_teams() if team["name"] == "Globex"] == ["team"]
+
     def test_a_name_that_is_taken_is_one_sentence(self) -> None:
         refused = run("teams", "create", "Acme")
         assert (refused.exit_code, refused.stderr) == (1, "There is a team Acme already\n")
 
 
 class TestChangePlan:
-    def test_moves_the_team_and_tells_the_audit_log(self, tmp_path: Path) -> None:
-        assert run("teams", "change-plan", "Acme", "team").exit_code == 0
+    @pytest.mark.parametrize("plan", [("team",), ("--plan", "team")], ids=" ".join)
+    def test_moves_the_team_and_tells_the_audit_log(self, tmp_path: Path, plan: tuple[str, ...]) -> None:
+        assert run("teams", "change-plan", "Acme", *plan).exit_code == 0
         (team,) = list_teams()
         assert (team["plan"], team["max_monitors"]) == ("team", 100)
         assert list_audited(tmp_path) == ["team.created Acme", "team.plan_changed team"]

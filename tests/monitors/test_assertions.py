@@ -59,7 +59,7 @@ class TestAssertions:
             ({**FINE, "comparison": "less_than"}, "assertions.0.value"),
             ({**FINE, "comparison": "matches", "value": 1}, "assertions.0.value"),
             ({**FINE, "value": None}, "assertions.0.value"),
-            ({"source": "body", "comparison": "equals", "value": "a"}, "assertions.0.comparison"),
+            ({"source": "body", "comparison": "less_than", "value": "a"}, "assertions.0.comparison"),
             ({"source": "first_byte_ms", "comparison": "equals", "value": 1}, "assertions.0.comparison"),
             ({"source": "first_byte_ms", "comparison": "less_than", "value": 0.5}, "assertions.0.value"),
         ],
@@ -78,7 +78,10 @@ class TestAssertions:
         assert alice.post(MONITORS, json={**given, "assertions": [of_header]}).status_code == 201
         monitor = create(alice, assertions=[of_header, FINE])
         answer = alice.patch(path_of(monitor), json={"method": "HEAD"})
-        assert is_problem(answer, catalogue, "assertion_without_body", number=1)
+        problem = "must be header or first_byte_ms when method is HEAD"
+        assert is_problem(
+            answer, catalogue, "monitor_contradicted", field="assertions.1.source", problem=problem
+        )
 
     def test_are_replaced_as_a_whole_and_removed_by_null(self, alice: Player) -> None:
         monitor = create(alice, assertions=[FINE, FINE])

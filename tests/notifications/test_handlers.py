@@ -87,6 +87,22 @@ class TestLimit:
             assert charlie.post(f"{path_of(register(charlie))}/test").status_code == 200
 
 
+class TestIfMatch:
+    @pytest.mark.parametrize("how", ["patch", "delete"])
+    def test_stops_who_has_not_seen_the_last_change(
+        self, alice: Player, catalogue: Catalogue, how: str
+    ) -> None:
+        path = path_of(register(alice))
+        seen = {"If-Match": alice.get(path).headers["ETag"]}
+        changed = alice.patch(path, json={"type": "webhook", "name": "Day"}, headers=seen)
+        body = {"type": "webhook", "name": "Night"} if how == "patch" else None
+        refused = alice.request(how.upper(), path, headers=seen, json=body)
+        assert is_problem(refused, catalogue, "notification_channel_changed")
+        assert alice.get(path).json() == changed.json()
+        now = {"If-Match": changed.headers["ETag"]}
+        assert alice.request(how.upper(), path, headers=now, json=body).is_success
+
+
 class TestTest:
     def test_of_each_channel_that_a_monitor_lists_fires_all_its_routes(
         self, wanda: Player, addressee: Addressee

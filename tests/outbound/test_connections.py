@@ -7,6 +7,8 @@ import gc
 import socket
 import ssl
 import struct
+import subprocess
+import warnings
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -15,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trustme
 
+from debian_programs import find_program
 from monitoring.outbound import connections
 from monitoring.outbound.connections import MAX_ADDRESSES_TRIED, choose
 from monitoring.outbound.failures import FailureCode
 from outbound.asking import ask, code_of, open_http_client, open_sockets, until
 from outbound.scripted_servers import answer, impolite_server, redirect, scripted_server
+from real_servers import find_free_port, wait_for_port
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -352,6 +356,62 @@ class TestHandshake:
         async with scripted_server("127.0.0.2", tls=context) as server:
             exchange = await ask(tls_client, f"https://{HOST}:{server.port}/")
         assert code_of(exchange) == FailureCode.TLS_INVALID
+
+    @pytest.mark.parametrize("suite", ["AES128-SHA", "AES256-GCM-SHA384", "ECDHE-RSA-AES256-SHA"])
+    @pytest.mark.parametrize("verify_tls", [True, False])
+    async def test_succeeds_with_the_old_suites_that_browsers_offer(
+        self, authority: trustme.CA, tls_client: HttpClient, suite: str, *, verify_tls: bool
+    ) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert(HOST, key_type=trustme.KeyType.RSA).configure_cert(context)
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.set_ciphers(suite)
+        async with scripted_server("127.0.0.2", tls=context) as server:
+            exchange = await ask(tls_client, f"https://{HOST}:{server.port}/", verify_tls=verify_tls)
+        assert exchange.status_code == 200
+
+    @pytest.mark.parametrize(
+        ("version", "suite"),
+        [
+            ("TLSv1_2", "CAMELLIA128-SHA"),
+            ("TLSv1_2", "AECDH-AES128-SHA"),
+            ("TLSv1_1", "ALL"),
+            ("TLSv1", "ALL"),
+        ],
+    )
+    async def test_succeeds_with_whatever_protects_a_little_where_nothing_is_verified(
+        self, authority: trustme.CA, tls_client: HttpClient, version: str, suite: str
+    ) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert(HOST, key_type=trustme.KeyType.RSA).configure_cert(context)
+        context.set_ciphers(f"{suite}:@SECLEVEL=0")
+        with warnings.catch_warnings(action="ignore"):
+            context.minimum_version = context.maximum_version = ssl.TLSVersion[version]
+        async with scripted_server("127.0.0.2", tls=context) as server:
+            url = f"https://{HOST}:{server.port}/"
+            assert (await ask(tls_client, url, verify_tls=False)).status_code == 200
+            assert code_of(await ask(tls_client, url)) == FailureCode.TLS_INVALID
+
+    async def test_succeeds_with_a_server_from_before_secure_renegotiation(
+        self, authority: trustme.CA, tls_client: HttpClient, tmp_path: Path
+    ) -> None:
+        chain, port = tmp_path / "chain.pem", find_free_port()
+        authority.issue_cert(HOST).private_key_and_cert_chain_pem.write_to_path(chain)
+        server = await asyncio.create_subprocess_exec(
+            *(find_program("gnutls-serv"), "--http", f"--port={port}"),
+            *(f"--x509certfile={chain}", f"--x509keyfile={chain}"),
+            "--priority=NORMAL:-VERS-ALL:+VERS-TLS1.2:%DISABLE_SAFE_RENEGOTIATION",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            await asyncio.to_thread(wait_for_port, port)
+            for verify_tls in (True, False):
+                exchange = await ask(tls_client, f"https://{HOST}:{port}/", verify_tls=verify_tls)
+                assert exchange.status_code == 200
+        finally:
+            server.kill()
+            await server.wait()
 
     async def test_that_demands_our_certificate_fails_with_a_sentence(
         self, authority: trustme.CA, tls_client: HttpClient

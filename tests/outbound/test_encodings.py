@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.outbound.encodings import MAX_GZIP_MEMBERS, Decompressor
+from monitoring.outbound.encodings import MAX_CODINGS, MAX_GZIP_MEMBERS, Decompressor
 from monitoring.outbound.failures import ExchangeFailed, FailureCode
 
 CAP = 1000
@@ -62,6 +62,26 @@ class TestDecoding:
     def test_takes_identity_for_no_coding(self, encoding: str) -> None:
         assert decode(gzipped(b"body"), encoding, CAP) == b"body"
 
+    @pytest.mark.parametrize(
+        "encoding",
+        ["utf-8", "none", "binary", "charset=utf-8", "ISO-8859-1", "aws-chunked", "utf-8, identity"],
+    )
+    def test_ignores_what_is_no_coding(self, encoding: str) -> None:
+        assert decode(b"body", encoding) == b"body"
+        assert decode(gzipped(b"body"), f"{encoding}, gzip") == b"body"
+        assert decode(gzipped(b"body"), f"gzip,{encoding}") == b"body"
+
+    @given(st.lists(st.sampled_from(["gzip", "deflate"]), max_size=MAX_CODINGS))
+    def test_undoes_several_codings_the_last_one_first(self, codings: list[str]) -> None:
+        packed = b"body"
+        for coding in codings:
+            packed = gzipped(packed) if coding == "gzip" else zlib.compress(packed)
+        assert decode(packed, ", ".join(codings)) == b"body"
+
+    def test_takes_a_limited_number_of_codings(self) -> None:
+        with pytest.raises(ExchangeFailed, match="compressed more than 5 times"):
+            Decompressor(", ".join(["gzip"] * (MAX_CODINGS + 1)), CAP)
+
     def test_takes_a_limited_number_of_members(self) -> None:
         member = gzipped(b"a")
         assert decode(member * MAX_GZIP_MEMBERS, "gzip", CAP) == b"a" * MAX_GZIP_MEMBERS
@@ -87,15 +107,23 @@ class TestDecoding:
         for piece_bytes in (len(body), 1):
             assert decompress(body, encoding, CAP, piece_bytes) == (b"a" * CAP, True)
 
-    def test_never_inflates_a_bomb(self) -> None:
-        bomb = gzipped(b"small") + gzipped(bytes(100_000_000))
+    @pytest.mark.parametrize(
+        ("bomb", "encoding"),
+        [
+            (gzipped(b"small") + gzipped(bytes(100_000_000)), "gzip"),
+            (gzipped(gzipped(bytes(100_000_000))), "gzip, gzip"),
+            (gzipped(gzipped(b"small") + bytes(100_000_000)), "gzip, gzip"),
+        ],
+        ids=["members", "twice", "behind the end"],
+    )
+    def test_never_inflates_a_bomb(self, bomb: bytes, encoding: str) -> None:
         tracemalloc.start()
         try:
-            assert decompress(bomb, "gzip", 1_000_000, len(bomb))[1]
+            assert decompress(bomb, encoding, 1_000_000, len(bomb))[1]
             _, peak_bytes = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        assert peak_bytes < 5_000_000
+        assert peak_bytes < 25_000_000
 
     @pytest.mark.parametrize(
         ("body", "encoding"),
@@ -106,6 +134,7 @@ class TestDecoding:
             (gzipped(b"a") + gzipped(b"a" * 500)[:-10], "gzip"),
             (b"\xff" * 20, "deflate"),
             (b"body", "br"),
+            (b"body", "utf-8, ZSTD"),
             (gzipped(b"a"), "gzip, gzip"),
         ],
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 A = 1
+SYSTEM = re.findall(r"^nameserver\s+(\S+)", Path("/etc/resolv.conf").read_text(), re.MULTILINE)
 
 
 class TestName:
@@ -141,3 +144,24 @@ class TestResolverThatCannotAsk:
     async def test_because_nothing_listens_there_fails_as_dns(self) -> None:
         async with open_http_client(dns_servers=("127.0.0.1:1",)) as client:
             assert code_of(await ask(client, "http://shop.example/")) == FailureCode.DNS_FAILURE
+
+
+class TestNameServers:
+    @pytest.mark.parametrize(
+        ("written", "host", "port"),
+        [
+            ("10.0.0.53", "10.0.0.53", 53),
+            ("10.0.0.53:5353", "10.0.0.53", 5353),
+            ("fd00::53", "fd00::53", 53),
+            ("[fd00::53]", "fd00::53", 53),
+            ("[fd00::53]:5353", "fd00::53", 5353),
+        ],
+    )
+    async def test_are_those_of_the_settings(self, written: str, host: str, port: int) -> None:
+        async with Resolver((written,)) as resolver:
+            assert [(each.host, each.port) for each in resolver.name_servers] == [(host, port)]
+
+    async def test_are_the_systems_by_default(self) -> None:
+        async with Resolver() as resolver:
+            assert {each.host for each in resolver.name_servers} >= set(SYSTEM[:1])
+            assert {each.port for each in resolver.name_servers} == {53}

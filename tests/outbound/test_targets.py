@@ -30,6 +30,16 @@ class TestTarget:
             ("http://a.example/\\", "http://a.example/%5C"),
             ("http://bücher.example/", "http://xn--bcher-kva.example/"),
             ("http://sh%6Fp.example/", "http://shop.example/"),
+            # UTS 46, Non-transitional Processing, without the rules of registries
+            ("http://straße.example/", "http://xn--strae-oqa.example/"),
+            ("http://βόλος.example/", "http://xn--nxasmm1c.example/"),
+            ("http://نامه\u200cای.example/", "http://xn--mgba3gch31f060k.example/"),  # noqa: RUF001
+            ("http://İstanbul.example/", "http://xn--istanbul-o0e.example/"),
+            ("http://ＳＨＯＰ。example/", "http://shop.example/"),  # noqa: RUF001
+            ("http://sh\u00adop.example/", "http://shop.example/"),
+            ("http://💩.example/", "http://xn--ls8h.example/"),
+            ("http://a_b.bücher.example/", "http://a_b.xn--bcher-kva.example/"),
+            ("http://xn--strae-oqa.bücher.example/", "http://xn--strae-oqa.xn--bcher-kva.example/"),
             ("http://a_b.example/", "http://a_b.example/"),
             (f"http://ü.{'a' * 63}.{'b.' * 90}a/", f"http://xn--tda.{'a' * 63}.{'b.' * 90}a/"),
             (f"http://{'a.' * 126}a./", f"http://{'a.' * 126}a./"),
@@ -109,6 +119,12 @@ class TestTarget:
             "http://shop.example../",
             "http://./",
             f"http://{'a' * 64}.example/",
+            f"http://{'ü' * 63}.example/",
+            "http://a\u200db.example/",
+            "http://\u0301a.example/",
+            "http://\u05d0\u05d1c.example/",
+            "http://xn--bücher.example/",
+            "http://ü\u2260.example\ufffd/",
             f"http://{'a.' * 127}example/",
             "http://shop.example/\r\nHost: other.example",
             "http://shop.example/\n",
@@ -128,7 +144,7 @@ class TestTarget:
         self, host: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         prepared: list[str] = []
-        monkeypatch.setattr("encodings.idna.nameprep", prepared.append)
+        monkeypatch.setattr("idna.uts46_remap", prepared.append)
         with pytest.raises(UnusableUrl):
             read_target(f"http://{host}/")
         assert prepared == []
@@ -168,6 +184,8 @@ class TestLocation:
             ("", "https://shop.example:8443/a/b?c=d"),
             ("//other.example/x", "https://other.example/x"),
             ("http://other.example", "http://other.example/"),
+            ("http://straße.example/ß", "http://xn--strae-oqa.example/%C3%9F"),
+            ("//stra%C3%9Fe.example:81", "https://xn--strae-oqa.example:81/"),
             (" /login ", "https://shop.example:8443/login"),
             ("/a b", "https://shop.example:8443/a%20b"),
         ],

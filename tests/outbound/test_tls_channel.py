@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trustme
 
+from monitoring.outbound.connections import _make_context
 from monitoring.outbound.failures import FailureCode
+from monitoring.outbound.tls_settings import TlsSettings
 from outbound.asking import ask, code_of, open_sockets, until
 from outbound.scripted_servers import OK, answer, impolite_server, scripted_server
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from monitoring.outbound.client import HttpClient
+
+TRUSTING = TlsSettings(protocols=("http/1.1",))
 
 pytestmark = pytest.mark.anyio
 
@@ -183,7 +187,7 @@ class TestRequest:
     async def test_waits_for_a_second_handshake(
         self, client: HttpClient, tls_that_speaks_first: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(client._dialer._connector._trusting, "sslobject_class", Renegotiating)  # noqa: SLF001
+        monkeypatch.setattr(_make_context(TRUSTING, None, verifies=False), "sslobject_class", Renegotiating)
         async with scripted_server("127.0.0.2", tls=tls_that_speaks_first) as server:
             exchange = await ask(client, f"{server.url}/", verify_tls=False)
         assert (exchange.status_code, exchange.body) == (200, b"ok")
@@ -192,7 +196,7 @@ class TestRequest:
     async def test_that_cannot_be_sent_is_the_servers_failure(
         self, client: HttpClient, tls_that_speaks_first: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(client._dialer._connector._trusting, "sslobject_class", Refusing)  # noqa: SLF001
+        monkeypatch.setattr(_make_context(TRUSTING, None, verifies=False), "sslobject_class", Refusing)
         async with scripted_server("127.0.0.2", tls=tls_that_speaks_first) as server:
             exchange = await ask(client, f"{server.url}/", verify_tls=False)
         assert code_of(exchange) == FailureCode.TLS_INVALID

@@ -9,7 +9,9 @@ import uvloop
 from uvicorn import Config
 
 from monitoring.cli.stopping import Stop, run_until_stopped, say_ready
-from monitoring.web.uvicorn_bridge import WebServer
+from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.document import published_document
+from monitoring.web.uvicorn_bridge import WebServer, protocol_for
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -26,7 +28,8 @@ def answer_process_id(lifeline: Connection, listener: socket) -> None:
         await send({"type": "http.response.body", "body": b"%010d" % os.getpid()})
 
     async def work(stop: Stop) -> None:
-        config = Config(answer, http="httptools", lifespan="off", log_config=None)
+        protocol = protocol_for(Catalogue(published_document()))
+        config = Config(answer, http=protocol, lifespan="off", log_config=None)
         await WebServer(config, stop.is_set, lambda _: say_ready(lifeline)).serve_until_stopped(listener)
 
     run_until_stopped(work, 5, lifeline=lifeline, loop_factory=uvloop.new_event_loop)

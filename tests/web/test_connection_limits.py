@@ -16,6 +16,7 @@ from bakery.service import ClosedBakery, build_bakery
 from monitoring.web.caller_networks import network_of
 from monitoring.web.connection_limits import (
     MAX_PIPELINED,
+    MAX_REQUESTS,
     SLOWEST_BYTES_A_SECOND,
     ConnectionLimits,
     Pace,
@@ -167,6 +168,40 @@ class TestSlowClients:
         pace.restart(100)
         assert not pace.is_too_slow(119)
         assert pace.is_too_slow(121)
+
+
+class TestKeptConnections:
+    def test_are_told_for_how_long(self, bakery: Address) -> None:
+        with connect(bakery) as connection:
+            connection.sendall(HEALTH)
+            answer = read_answer(connection)
+        assert answer.headers["keep-alive"] == f"timeout={ConnectionLimits().keep_alive_seconds}"
+        assert answer.headers["connection"] == "keep-alive"
+
+    def test_may_be_idle_for_longer_than_a_head_may_take(self, impatient: Address) -> None:
+        with connect(impatient) as kept:
+            kept.sendall(HEALTH)
+            assert read_answer(kept).status == 200
+            with connect(impatient) as silent, suppress(ConnectionResetError):  # it came later, and is let go
+                assert silent.recv(1) == b""
+            kept.sendall(HEALTH)
+            assert read_answer(kept).status == 200
+
+    def test_are_closed_when_that_time_is_over(self) -> None:
+        limits = ConnectionLimits(keep_alive_seconds=1)
+        with served(build_bakery(), limits) as address, connect(address) as connection:
+            connection.sendall(HEALTH)
+            assert read_answer(connection).headers["keep-alive"] == "timeout=1"
+            assert connection.recv(1) == b""
+
+    def test_that_are_kept_busy_are_told_before_they_end(self, bakery: Address) -> None:
+        with connect(bakery) as connection:
+            said = []
+            for _ in range(MAX_REQUESTS):
+                connection.sendall(HEALTH)
+                said.append(read_answer(connection).headers["connection"])
+            assert connection.recv(1) == b""
+        assert said == ["keep-alive"] * (MAX_REQUESTS - 1) + ["close"]
 
 
 class TestTooManyConnections:

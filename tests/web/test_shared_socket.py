@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from monitoring.cli.supervising import Supervisor
+from monitoring.web.connection_limits import MAX_REQUESTS
 from web.accepting_process import answer_process_id
 
 if TYPE_CHECKING:
@@ -29,6 +30,17 @@ class Workers:
     @property
     def process_ids(self) -> set[int]:
         return set(self._supervisor.process_ids().values())
+
+    async def ask(self) -> AsyncIterator[int]:
+        """Ask again and again, and say who answered. A connection is kept until an answer ends it."""
+        while True:
+            reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+            self._clients.append((reader, writer))
+            is_kept = True
+            while is_kept:
+                writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                is_kept = b"\r\nconnection: close\r\n" not in await reader.readuntil(b"\r\n\r\n")
+                yield int(await reader.readexactly(10))
 
     async def connect(self) -> asyncio.StreamReader:
         """Open a connection, ask, and do not wait for the answer."""
@@ -79,3 +91,17 @@ async def test_connections_that_wait_are_not_lost_with_a_worker(workers: Workers
         os.kill(process_id, signal.SIGCONT)
     answered_by = {await read_answer(reader) for reader in waiting}
     assert killed not in answered_by
+
+
+async def test_connections_that_are_never_idle_do_not_stay_with_one_worker(workers: Workers) -> None:
+    process_ids = workers.process_ids
+    chosen = process_ids.pop()
+    for process_id in process_ids:
+        os.kill(process_id, signal.SIGSTOP)
+    asking = [workers.ask() for _ in range(10)]
+    first = {await anext(answers) for answers in asking}
+    for process_id in process_ids:
+        os.kill(process_id, signal.SIGCONT)
+    later = {await anext(answers) for answers in asking for _ in range(2 * MAX_REQUESTS)}
+    assert first == {chosen}
+    assert later - first

@@ -131,6 +131,14 @@ class TestProtocol:
         protocol.timeout_keep_alive_handler()
         assert transport.is_closed
 
+    async def test_is_told_that_the_server_stops(self) -> None:
+        protocol = new_protocol(transport := Transport())
+        protocol.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        protocol.shutdown()
+        assert not protocol.cycle.keep_alive
+        assert not transport.is_closed
+        assert "connection.shutdown()" in inspect.getsource(Server.shutdown)
+
 
 class TestCycle:
     async def test_closes_the_connection_after_the_answer_if_it_is_not_to_be_kept(self) -> None:

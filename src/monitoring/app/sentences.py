@@ -14,7 +14,7 @@ NOTICES = {
     "check_requested": "A check is requested. Its result will appear here in a moment.",
     "delivery_sent_again": "It is sent again. What comes of it will appear here.",
     "incident_acknowledged": "You have acknowledged the incident. Reminders stop.",
-    "nothing_selected": "Nothing was done: select at least one monitor first.",
+    "incident_told": "The alert is on its way. What happens to it appears below.",
     "note_written": "The note is added.",
     "form_kept": "Your session has ended. Your form is kept: sign in, and then send it.",
     "invitation_withdrawn": "The invitation is withdrawn. Its code no longer works.",
@@ -28,6 +28,7 @@ NOTICES = {
     "monitor_created_before": "This form has already created this monitor. No second one is created.",
     "monitor_muted": "The monitor is muted: nobody is told when it goes down.",
     "monitor_paused": "The monitor is paused.",
+    "ping_url_renewed": "The address is renewed. Give the new one to the job.",
     "monitor_resumed": "The monitor is resumed.",
     "monitor_unmuted": "The monitor is unmuted.",
     "monitor_updated": "The changes are saved.",
@@ -46,14 +47,16 @@ NOTICES = {
     "session_ended": "Your session has ended. The form was not processed. Sign in again.",
     "signed_out": "You are signed out.",
     "signed_out_everywhere": "You are signed out in every browser.",
-    "tag_refused": "Nothing was done: a tag has lower-case letters, digits, - and _, at most 40.",
     "too_late_to_undo": "It is too late to undo this deletion.",
     "translations_retried": "The translations are queued again.",
     "article_retranslated": "The article is translated again. Its pages stay until new ones replace them.",
-    "translation_corrected": "The change is saved. The page is written anew in a moment.",
+    "translation_corrected": "The change is saved. The page is updated in a moment.",
     "article_unpublished": "The article is unpublished.",
     "article_deleted": "The article is deleted.",
 }
+
+# What did not go as asked, in whole or in part: these are alerts.
+ALERTS = ("monitors_tagged_in_part", "monitors_unfinished", "too_late_to_undo")
 
 REFUSALS = {
     **SENTENCES,
@@ -69,6 +72,8 @@ REFUSALS = {
     "maintenance_length": "Must be a minute to 30 days after the beginning.",
     "day_unreadable": "Must be a day such as 2026-11-20.",
     "moment_unreadable": "Must be a day and a time, such as 2026-11-20 09:30.",
+    "nothing_selected": "Nothing was done: select at least one monitor first.",
+    "tag_refused": "Nothing was done: a tag has lower-case letters, digits, - and _, at most 40.",
     "monitor_form_spent": "This form has already created a monitor. Send it again to create another.",
     "password_empty": "Type your password.",
     "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-import orjson
-
 from monitoring.articles import reading, service
 from monitoring.articles.corrections import (
     BrokenCodes,
@@ -17,6 +15,7 @@ from monitoring.articles.corrections import (
 )
 from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.publishers import read_submissions
+from monitoring.articles.publishing_words import is_test_submission
 from monitoring.articles.queries import ArticleFilter
 from monitoring.articles.reading import demand_reader
 from monitoring.articles.representations import (
@@ -28,7 +27,6 @@ from monitoring.articles.representations import (
     represent_segments,
     represent_translation,
 )
-from monitoring.articles.submissions import is_test_submission
 from monitoring.articles.tasks import ask_for_translation
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.auth.callers import Caller
@@ -38,9 +36,8 @@ from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.logs import log_article
 from monitoring.metrics import DELIVERIES
-from monitoring.web.cacheable import digest_of, is_known
 from monitoring.web.endpoint import checked_before_body
-from monitoring.web.replies import NOT_MODIFIED, Reply
+from monitoring.web.replies import Reply
 
 # Clients revalidate a cached translation each time, and shared caches do not store it.
 REVALIDATED = {"Cache-Control": "private, no-cache"}
@@ -71,6 +68,8 @@ async def _take_in(submission: dict[str, Any]) -> Article:
         receipt = await service.receive_submission(submission)
     except service.NothingToPublish:
         raise Problem("article_empty") from None
+    except service.UnreadText as unread:
+        raise Problem("text_not_read", field=unread.field) from None
     DELIVERIES.labels(receipt.kind).inc()
     if receipt.is_new_revision:
         await ask_for_translation(str(receipt.article.id))
@@ -91,7 +90,7 @@ async def list_articles(  # noqa: PLR0913 - one argument a parameter of the docu
     since = read_timestamp(updated_since) if updated_since else None
     wanted = ArticleFilter(status=status, locale=locale, tag=tag, updated_since=since)
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_page(await reading.list_articles(wanted, limit, after_id)))
+    return Reply.tagged(represent_page(await reading.list_articles(wanted, limit, after_id)))
 
 
 @checked_before_body(demand_reader)
@@ -101,19 +100,15 @@ async def get_article(article_id: str) -> Reply:
     article = await service.find_article(UUID(article_id))
     if article is None:
         raise Problem("article_not_found")
-    return Reply(represent_article(article))
+    return Reply.tagged(represent_article(article))
 
 
 @checked_before_body(demand_reader)
-async def get_article_translation(article_id: str, locale: str, if_none_match: str | None = None) -> Reply:
-    """Return an article in a locale from the blog storage, or 304 if the client has it already."""
+async def get_article_translation(article_id: str, locale: str) -> Reply:
+    """Return an article in a locale from the blog storage."""
     log_article(UUID(article_id))
     article, page = await reading.read_translation(UUID(article_id), locale)
-    body = orjson.dumps(represent_translation(article, locale, page))
-    headers = {"ETag": f'"{digest_of(body)}"', **REVALIDATED}
-    if is_known(headers["ETag"], if_none_match):
-        return Reply.empty(NOT_MODIFIED, headers)
-    return Reply(body, headers=headers)
+    return Reply.tagged(represent_translation(article, locale, page), headers=REVALIDATED)
 
 
 @checked_before_body(demand_reader)

@@ -9,7 +9,7 @@ from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.expressions import Q
 
 from monitoring.articles.models import Article, PublicationStatus, Translation
-from monitoring.articles.submissions import Submission, private_folder, read_tags
+from monitoring.articles.submissions import Submission, private_folder, read_tags, read_title
 from monitoring.backends.current import current_backends
 from monitoring.backends.inserts import insert_together
 
@@ -30,7 +30,7 @@ def make_article(submission: Submission, taken_folders: Collection[str], now: da
         ),
         status=submission.status.value,
         withdrawn_at=None if is_published else now,
-        title=submission.payload["article"].get("title"),
+        title=read_title(submission.payload),
         revision=1,
         content_hash=submission.content_hash,
         source_time=submission.source_time,

@@ -40,7 +40,13 @@ from monitoring.articles.storage import (
     remove_pages,
     remove_tombstone,
 )
-from monitoring.articles.submissions import Submission, private_folder, read_submission, read_tags
+from monitoring.articles.submissions import (
+    Submission,
+    private_folder,
+    read_submission,
+    read_tags,
+    read_title,
+)
 from monitoring.articles.withdrawal import (
     erase_content,
     mark_files,
@@ -70,6 +76,14 @@ class NothingToPublish(Exception):  # noqa: N818 - what the publisher sent
     """Neither the submission nor the stored article has a title or text."""
 
 
+class UnreadText(Exception):  # noqa: N818 - what the publisher sent
+    """The text of a new article stands in a field that is not read as the text."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field)
+        self.field = field
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """An article after a submission, and the effect that the submission had."""
@@ -86,8 +100,8 @@ class Receipt:
 async def receive_submission(payload: dict[str, Any]) -> Receipt:
     """Take an article in. When this returns, the original is stored and every translation has a row.
 
-    Idempotent. Raises `NothingToPublish`, `StorageUnavailable` or `DatabaseUnavailable`; then the submission
-    has changed no row.
+    Idempotent. Raises `NothingToPublish`, `UnreadText`, `StorageUnavailable` or `DatabaseUnavailable`; then
+    the submission has changed no row.
     """
     submission = read_submission(payload, datetime.now(UTC))
     receipt = await _receive_insistently(submission)
@@ -115,7 +129,7 @@ async def _receive(submission: Submission) -> Receipt:
             take = _publish_again if is_published else _withdraw
             receipt = await take(submission, taken_folders.values(), now)
         else:
-            _demand_words(submission)
+            _demand_text(submission)
             article = make_article(submission, taken_folders.values(), now)
             if not is_published:
                 await mark_leftovers(article, submission, taken_folders.values(), now)
@@ -128,6 +142,13 @@ async def _receive(submission: Submission) -> Receipt:
             receipt.article.source_time,
         )
     return receipt
+
+
+def _demand_text(submission: Submission) -> None:
+    """Refuse a new article whose page would be empty, or would have everything but the text."""
+    if submission.status is PublicationStatus.PUBLISHED and (field := submission.find_unread_text()):
+        raise UnreadText(field)
+    _demand_words(submission)
 
 
 def _demand_words(submission: Submission) -> None:
@@ -209,7 +230,7 @@ async def _revise(article: Article, submission: Submission, now: datetime) -> No
     article.updated_at = now
     if submission.content_hash != article.content_hash:
         article.revision += 1
-        article.title = submission.payload["article"].get("title")
+        article.title = read_title(submission.payload)  # type: ignore[assignment]  # the column is nullable
         article.content_hash = submission.content_hash
         await note_revision(article, HistoryEvent.REVISED, now)
     if is_published_again:

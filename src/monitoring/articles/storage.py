@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -92,7 +93,8 @@ async def put_page(
     page = _describe_page(article, locale, submission, **translated)
     storage = _configured_storage()
     for path in _paths(article.slug, locale):
-        await storage.put(path, _write_page(path, page), replacing[path])
+        content = await asyncio.to_thread(_write_page, path, page)
+        await storage.put(path, content, replacing[path])
 
 
 async def remove_pages(article: Article) -> None:

@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import orjson
 
+from monitoring.articles.field_names import (
+    OTHER_WORDS,
+    PUBLICATION_TIMES,
+    PUBLISHING_FIELDS,
+    PUBLISHING_FIELDS_OF_ARTICLE,
+    TAGS,
+    TEXTS,
+    TITLES,
+)
 from monitoring.articles.models import PublicationStatus
-from monitoring.articles.rules import SOURCE_TIME_FIELDS
+from monitoring.articles.plain_words import name_folder, read_words
+from monitoring.articles.publishing_words import read_status
+from monitoring.articles.rules import SENT_FIELD, SOURCE_TIME_FIELDS
+from monitoring.articles.times import parse_time
 
-MAX_FOLDER_CHARACTERS = 120
+MAX_FIELD_CHARACTERS = 80  # of a name in an error
+MAX_TITLE_CHARACTERS = 1000
 MAX_TAG_CHARACTERS = 255
+MAX_TAGS = 1000
 
 # These fields differ each time the same article is sent, so they make no new revision.
-SUBMISSION_FIELDS = ("event", "status", "timestamp")
-TEXT_FIELDS = ("content", "content_html", "content_markdown")
+SUBMISSION_FIELDS = PUBLISHING_FIELDS | {"timestamp"}
+
+# Under these names, a long text is no text of an article that we missed.
+READ_FIELDS = SUBMISSION_FIELDS.union(TITLES, TAGS, OTHER_WORDS)
+
+# An article's text has more words than what else publishers send beside a title.
+FEWEST_WORDS_OF_TEXT = 6
 
 # Automations send "" for what they have no value for, and editors write an empty text as `<p></p>`: blanks,
 # characters without width, comments, and elements that show nothing unless there is something in them.
@@ -34,23 +52,7 @@ _EMPTY_TEXT = re.compile(
     )*+""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
-_EPOCH_SECONDS = re.compile(r"\d{10}(\.\d{1,9})?")
-_EPOCH_MILLISECONDS = re.compile(r"\d{13}")
-
-
-# The words of the document's pattern for `event` and `status`, without their endings. A word that is the end
-# of another one comes after it.
-TEST_WORDS = ("test", "ping")
-PUBLISHING_WORDS = {
-    **dict.fromkeys(("delete", "deletion", "remove"), PublicationStatus.DELETED),
-    **dict.fromkeys(("unpublish", "unlist", "archive", "private", "hidden"), PublicationStatus.UNPUBLISHED),
-    **dict.fromkeys(("draft", "pending", "schedule", "future"), PublicationStatus.UNPUBLISHED),
-    **dict.fromkeys(("publish", "live", "restore"), PublicationStatus.PUBLISHED),
-    **dict.fromkeys(("create", "new", "add", "update", "edit", "change"), PublicationStatus.PUBLISHED),
-    **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores a draft
-}
-
-_PUBLISHING_WORD = re.compile("|".join((*TEST_WORDS, *PUBLISHING_WORDS)))
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Submission:
         Only a submission without text is completed: others say all there is. A null and an empty text name
         nothing.
         """
-        if self._has(*TEXT_FIELDS) or not kept:
+        if self._has(TEXTS) or not kept:
             return self
         told = _without_empty(self.payload)
         payload = _without_submission_fields(kept) | told
@@ -82,17 +84,31 @@ class Submission:
 
     def has_words(self) -> bool:
         """Return whether there is a title or text, without which the page would be empty."""
-        return self._has("title", *TEXT_FIELDS)
+        return self._has(TEXTS) or self._has(TITLES)
 
-    def _has(self, *fields: str) -> bool:
+    def _has(self, fields: Collection[str]) -> bool:
         article = self.payload["article"]
-        return not all(_is_empty(article.get(field)) for field in fields)
+        return any(
+            isinstance(article[name], str) and not _is_empty(article[name])
+            for name in article
+            if name in fields
+        )
+
+    def find_unread_text(self) -> str | None:
+        """Return a field that has a text, wherever it stands, if there is none under the names of `TEXTS`."""
+        if self._has(TEXTS):
+            return None
+        article = self.payload["article"]
+        parts = {f"article.{name}": part for name, part in article.items() if name not in READ_FIELDS}
+        parts |= {name: part for name, part in self.payload.items() if name not in {"article", *READ_FIELDS}}
+        found = next((field for field, part in parts.items() if any(map(_is_long, _leaves(part)))), None)
+        return found and "".join(filter(str.isprintable, found))[:MAX_FIELD_CHARACTERS]
 
     def folders(self) -> Iterator[str]:
         """Name folders for the article, best first. No other article can have those after the first."""
         article = self.payload["article"]
-        named = (sanitise_slug(_write_name(article.get(field))) for field in ("slug", "title", "id"))
-        folder = next(filter(None, named), "article")
+        names = (_write_name(article.get("slug")), read_title(self.payload), _write_name(article.get("id")))
+        folder = next(filter(None, map(name_folder, names)), "article")
         fingerprint = _fingerprint(self.identity)
         yield folder
         yield f"{folder}-{fingerprint[:8]}"
@@ -116,32 +132,22 @@ def read_submission(payload: dict[str, Any], received_at: datetime) -> Submissio
     )
 
 
-def is_test_submission(payload: Mapping[str, Any]) -> bool:
-    """Return whether this is a test ping, which providers send when somebody presses their "Test" button."""
-    return any(word in TEST_WORDS for word in _publishing_words(payload))
-
-
-def read_status(payload: Mapping[str, Any]) -> PublicationStatus:
-    """Return the status that the article is to have. Without a word for it, the article is published.
-
-    If words contradict each other, the one that takes most away counts: an article that its publisher has
-    taken back must not stay published.
-    """
-    asked = {PUBLISHING_WORDS[word] for word in _publishing_words(payload) if word in PUBLISHING_WORDS}
-    for status in (PublicationStatus.DELETED, PublicationStatus.UNPUBLISHED):
-        if status in asked:
-            return status
-    return PublicationStatus.PUBLISHED
-
-
-def _publishing_words(payload: Mapping[str, Any]) -> Iterator[str]:
-    article = payload.get("article") or {}  # a test needs none
-    for text in (payload.get("event"), payload.get("status"), article.get("status")):
-        yield from _PUBLISHING_WORD.findall((text or "").lower())
-
-
 def _is_empty(value: object) -> bool:
     return value is None or (isinstance(value, str) and bool(_EMPTY_TEXT.fullmatch(value)))
+
+
+def _is_long(text: object) -> bool:
+    words = _TAG.sub(" ", text).split() if isinstance(text, str) else ()
+    return sum(any(map(str.isalpha, word)) for word in words) >= FEWEST_WORDS_OF_TEXT
+
+
+def _leaves(part: object) -> Iterator[object]:
+    """Go through what stands in a JSON value, but for the names of members."""
+    members = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    if not isinstance(part, dict | list):
+        yield part
+    for member in members:
+        yield from _leaves(member)
 
 
 def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,7 +164,7 @@ def _hash_content(payload: Mapping[str, Any]) -> str:
 
 
 def _without_status(article: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in article.items() if name != "status"}
+    return {name: value for name, value in article.items() if name not in PUBLISHING_FIELDS_OF_ARTICLE}
 
 
 def _without_submission_fields(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,37 +206,54 @@ def hash_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
+def read_title(payload: Mapping[str, Any]) -> str | None:
+    """Return the headline in plain words, or None if there is none."""
+    article = payload["article"]
+    titles = (read_words(article[name]) for name in TITLES if isinstance(article.get(name), str))
+    return next((title[:MAX_TITLE_CHARACTERS] for title in titles if title), None)
+
+
 def read_tags(payload: Mapping[str, Any]) -> list[str]:
-    """Return the article's tags that are text, each once. Those of another form name nothing to ask for."""
-    texts = (tag.strip() for tag in payload["article"].get("tags") or () if isinstance(tag, str))
-    return list(dict.fromkeys(tag for tag in texts if 0 < len(tag) <= MAX_TAG_CHARACTERS))
+    """Return the names of the article's tags, each once. Those of another form name nothing to ask for."""
+    names = (name.strip() for name in name_tags(payload["article"]))
+    return list(dict.fromkeys(name for name in names if 0 < len(name) <= MAX_TAG_CHARACTERS))[:MAX_TAGS]
+
+
+def name_tags(article: Mapping[str, Any]) -> Sequence[str]:
+    """Return the names of tags: of a list, of a map, or of a text with commas between them."""
+    tags = next(filter(None, map(article.get, TAGS)), None)
+    match tags:
+        case str():
+            return tags.split(",")
+        case list():
+            return [name for tag in tags if (name := _name_tag(tag))]
+        case dict():
+            return [name for key, tag in tags.items() if (name := key if tag is True else _name_tag(tag))]
+        case _:
+            return []
+
+
+def _name_tag(tag: object) -> str | None:
+    """Return the name of a tag, which may be an object: of Ghost, Hashnode or Sanity, or one with a label."""
+    names = (
+        [tag.get(field) for field in ("name", "label", "title", "value", "slug")]
+        if isinstance(tag, dict)
+        else [tag]
+    )
+    return next((name for name in names if isinstance(name, str) and name), None)
+
+
+def read_publication_time(payload: Mapping[str, Any]) -> datetime | None:
+    """Return when the article was published, or None if nothing says so in a form that we know."""
+    told = (part.get(name) for part in (payload, payload["article"]) for name in PUBLICATION_TIMES)
+    return next(filter(None, map(parse_time, told)), None)
 
 
 def find_source_time(payload: Mapping[str, Any]) -> tuple[datetime, str] | tuple[None, None]:
     """Find the first of `SOURCE_TIME_FIELDS` that has a readable time. Returns the time and the field."""
     article = payload["article"]
-    texts = (payload.get("timestamp"), payload.get("published_at"), article.get("published_at"))
+    texts = (payload.get(SENT_FIELD), payload.get("published_at"), article.get("published_at"))
     for field, text in zip(SOURCE_TIME_FIELDS, texts, strict=True):
         if moment := parse_time(text):
             return moment, field
     return None, None
-
-
-def parse_time(text: str | None) -> datetime | None:
-    """Read ISO 8601 (UTC by default), or seconds or milliseconds since the epoch. Returns None otherwise."""
-    text = (text or "").strip()
-    try:
-        if _EPOCH_SECONDS.fullmatch(text):
-            return datetime.fromtimestamp(float(text), UTC)
-        if _EPOCH_MILLISECONDS.fullmatch(text):
-            return datetime.fromtimestamp(int(text) / 1000, UTC)
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def sanitise_slug(text: str) -> str:
-    """Make a folder name of lower-case ASCII letters, digits and single hyphens. It may be empty."""
-    letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:MAX_FOLDER_CHARACTERS].rstrip("-")

@@ -31,8 +31,8 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id, read_moment, uuid7
 
-# "Last used" is exact to the hour, which saves a write with every request.
-LAST_USED_GRAIN = timedelta(hours=1)
+# "Last used" is accurate to the minute, which saves a write with every request.
+LAST_USED_GRAIN = timedelta(minutes=1)
 
 
 class AnotherClientsTokenError(Exception):

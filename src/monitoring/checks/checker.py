@@ -23,7 +23,6 @@ from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.result_buffer import ResultBuffer
 from monitoring.checks.storing import Checked
 from monitoring.metrics import CHECKS_IN_FLIGHT, record_check
-from monitoring.monitors.health import GRACE
 from monitoring.settings import Settings
 from monitoring.tracing import span
 
@@ -48,8 +47,6 @@ KEPT_CONNECTIONS = 16
 
 # How long giving back and storing may take when the process stops.
 LAST_WORDS_SECONDS = 3.0
-
-_MICROSECOND = timedelta(microseconds=1)
 
 log = logging.getLogger(__name__)
 
@@ -242,12 +239,8 @@ class Checker:
 
     def _note(self, claimed: Claimed, found: Finding, checked_at: datetime, duration_seconds: float) -> None:
         delay_seconds = max(0.0, (checked_at - claimed.planned_at).total_seconds())
-        last_checked_at = claimed.last_checked_at
-        # Perhaps by a clock that was a little ahead. One that was far ahead is not believed.
-        if last_checked_at and last_checked_at <= checked_at + GRACE:
-            checked_at = max(checked_at, last_checked_at + _MICROSECOND)
         record_check(found.outcome, delay_seconds, duration_seconds)
-        self._results.add(Checked(claimed, checked_at, found))
+        self._results.add(Checked(claimed, claimed.date(checked_at), found))
 
     def _is_covered(self, claimed: Claimed) -> bool:
         """Say whether the lease lasts long enough for a check that begins now."""

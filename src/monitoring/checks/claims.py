@@ -6,6 +6,7 @@ Pausing a monitor takes the claim away.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -18,7 +19,7 @@ from monitoring.checks import queries
 from monitoring.checks.probes import registry
 from monitoring.checks.probes.protocol import Probe
 from monitoring.checks.queries import SETTINGS
-from monitoring.monitors.health import Health, State
+from monitoring.monitors.health import GRACE, Health, State
 from monitoring.monitors.warnings import Warnings
 from monitoring.notifications.subjects import KnownMonitor
 
@@ -29,6 +30,8 @@ LEASE_MARGIN = timedelta(seconds=15)
 # kilobytes. Settings with more text than this are not remembered: strangers choose how long they are.
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_BYTES = 1024
+
+_MICROSECOND = timedelta(microseconds=1)
 
 _STATES = {str(state): state for state in State}
 
@@ -71,6 +74,20 @@ class Claimed(NamedTuple):
         starts_at, ends_at = self.maintenance_from, self.maintenance_until
         return starts_at is not None and ends_at is not None and starts_at <= moment < ends_at
 
+    def date(self, checked_at: datetime) -> datetime:
+        """Return when a check counts as made: after the one before it, if that lies just ahead.
+
+        A clock that was a little ahead may have dated that one. One that was far ahead is not believed.
+        """
+        if self.last_checked_at and self.last_checked_at <= checked_at + GRACE:
+            return max(checked_at, self.last_checked_at + _MICROSECOND)
+        return checked_at
+
+    def until(self, ends_at: datetime, checked_at: datetime) -> Claimed:
+        """Return the claim of a check that is certain and that holds until a moment, not for an interval."""
+        seconds = math.ceil((ends_at - checked_at).total_seconds())
+        return self._replace(interval_seconds=seconds, failure_threshold=1, recovery_threshold=1)
+
 
 class _Memory:
     """The settings that a monitor had when it was claimed last, and what was read from them."""
@@ -95,6 +112,17 @@ async def claim_misdated(now: datetime, limit: int) -> list[Claimed]:
     """
     claimed = await _claim(now, limit, is_misdated=True)
     return [each._replace(is_misdated=True) for each in claimed]
+
+
+async def claim_for_ping(monitor_id: UUID, now: datetime) -> Claimed | None:
+    """Claim a monitor for a result that came by itself, whether or not it is due; None if it is paused.
+
+    The result of a check that is under way is dropped. Runs in the caller's transaction, and locks the check
+    state.
+    """
+    claim = uuid4()
+    rows = await queries.claim_one(claim, now, monitor_id, LEASE_MARGIN)
+    return _read_claimed(rows[0], claim) if rows else None
 
 
 async def give_back(claimed: Iterable[Claimed], due_at: datetime) -> None:

@@ -13,10 +13,12 @@ import orjson
 from monitoring.backends.current import current_backends
 from monitoring.checks.claims import Claimed
 from monitoring.checks.connectivity import Connectivity, is_about_the_network
+from monitoring.checks.probes.heartbeat import MISSING_PING
 from monitoring.checks.probes.protocol import Finding, Probe
 from monitoring.checks.probes.registry import COLUMNS, read_probe
 from monitoring.checks.witnesses import Witnesses
 from monitoring.contract.document import Json
+from monitoring.contract.problems import Problem
 from monitoring.monitors import rules
 from monitoring.monitors.configuration import (
     default_configuration,
@@ -25,7 +27,9 @@ from monitoring.monitors.configuration import (
 )
 from monitoring.monitors.contracts.preparing import prepare_contract
 from monitoring.monitors.health import Outcome, State
-from monitoring.monitors.models import Monitor
+from monitoring.monitors.heartbeats.reception import note_interruption
+from monitoring.monitors.models import HEARTBEAT, Monitor
+from monitoring.monitors.settings_rules import demand_offered
 from monitoring.outbound.client import HttpClient
 from monitoring.outbound.dialer import Dialer, open_configured_dialer
 from monitoring.outbound.resolving import Resolver
@@ -68,8 +72,13 @@ class Prober:
         """Let a probe ask, and doubt the finding as `probe` does."""
         began_at = time.monotonic()
         finding = await probe.ask(self._dialer)
-        if finding.error and is_about_the_network(finding.error):
-            return BLIND if await self.connectivity.is_blind(began_at, is_news=not is_down) else finding
+        is_missing_ping = finding.error in MISSING_PING
+        if is_missing_ping or (finding.error and is_about_the_network(finding.error)):
+            if not await self.connectivity.is_blind(began_at, is_news=not is_down):
+                return finding
+            if is_missing_ping:  # what does not get out may not get in either
+                await note_interruption(current_backends().clock.now())
+            return BLIND
         return finding
 
 
@@ -84,11 +93,15 @@ async def try_configuration(given: Mapping[str, Json], monitor: Monitor | None =
         configuration = rules.change(sent_configuration_of(monitor), given, defaults)
     else:
         configuration = rules.complete(given, defaults)
+    if configuration["type"] == HEARTBEAT:
+        raise Problem("heartbeat_not_asked")
+    settings = current_backends().settings
+    demand_offered(configuration, settings)
     columns = store_configuration(configuration)
-    if monitor:
+    if monitor:  # a contract that stays is as it is stored
         columns = {name: getattr(monitor, name) for name in COLUMNS} | columns
-    row = {"id": "to be tried"} | {name: _as_driver_returns(columns.get(name)) for name in COLUMNS}
-    async with open_prober(current_backends().settings) as prober:
+    row = {"id": "to be tried"} | {name: _as_driver_returns(columns[name]) for name in COLUMNS}
+    async with open_prober(settings) as prober:
         return await prober.ask(read_probe(row))
 
 

@@ -34,18 +34,23 @@ SETTINGS = tuple(dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)))
 _OF_MONITOR = ("status", *SETTINGS)
 
 # An appointment further ahead than this was made by a clock that was ahead. A lease is shorter than GRACE.
+# A heartbeat's lies as far ahead as its schedule says, so it goes by the moment from which that counts.
 _GRACE_SECONDS = GRACE // timedelta(seconds=1)
 _FARTHEST_ON_POSTGRES = f"$1::timestamptz + make_interval(secs => interval_seconds + {_GRACE_SECONDS})"
 _FARTHEST_ON_SQLITE = (
     f"strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, (interval_seconds + {_GRACE_SECONDS}) || ' seconds')"
+)
+_COUNTED_AHEAD_ON_POSTGRES = f"counted_from > $1::timestamptz + make_interval(secs => {_GRACE_SECONDS})"
+_COUNTED_AHEAD_ON_SQLITE = (
+    f"counted_from > strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, '{_GRACE_SECONDS} seconds')"
 )
 
 # With `SKIP LOCKED`, claims made at the same time do not wait for each other. On SQLite they take turns.
 _CLAIM_ON_POSTGRES = f"""
     WITH due AS ({{due}})
     UPDATE watches
-    SET claim = $3, due_at = $1 + make_interval(secs => monitors.timeout_seconds + $4),
-        next_check_at = least(next_check_at, $1)
+    SET claim = $3, due_at = $1::timestamptz + make_interval(secs => monitors.timeout_seconds + $4),
+        next_check_at = least(next_check_at, $1::timestamptz)
     FROM monitors
     WHERE watches.id = ANY(ARRAY(SELECT id FROM due)) AND monitors.id = watches.monitor_id
     RETURNING {", ".join(f"watches.{name}" for name in _OF_CHECK_STATE)},
@@ -56,7 +61,9 @@ _DUE_ON_POSTGRES = """
 """
 _MISDATED_ON_POSTGRES = f"""
     SELECT watches.id FROM watches JOIN monitors ON monitors.id = watches.monitor_id
-    WHERE due_at > {_FARTHEST_ON_POSTGRES} ORDER BY due_at DESC LIMIT $2 FOR UPDATE OF watches SKIP LOCKED
+    LEFT JOIN heartbeats ON heartbeats.monitor_id = watches.monitor_id
+    WHERE due_at > {_FARTHEST_ON_POSTGRES} AND (heartbeats.id IS NULL OR {_COUNTED_AHEAD_ON_POSTGRES})
+    ORDER BY due_at DESC LIMIT $2 FOR UPDATE OF watches SKIP LOCKED
 """  # noqa: S608
 
 # SQLite cannot return columns of another table, but can look them up. Its moments are text as `str(datetime)`
@@ -73,9 +80,19 @@ _CLAIM_ON_SQLITE = f"""
 """  # noqa: S608 - names of our own
 _DUE_ON_SQLITE = "SELECT monitor_id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2"
 _MISDATED_ON_SQLITE = f"""
-    SELECT monitor_id FROM watches JOIN monitors ON monitors.id = watches.monitor_id
-    WHERE due_at > {_FARTHEST_ON_SQLITE} ORDER BY due_at DESC LIMIT $2
+    SELECT watches.monitor_id FROM watches JOIN monitors ON monitors.id = watches.monitor_id
+    LEFT JOIN heartbeats ON heartbeats.monitor_id = watches.monitor_id
+    WHERE due_at > {_FARTHEST_ON_SQLITE} AND (heartbeats.id IS NULL OR {_COUNTED_AHEAD_ON_SQLITE})
+    ORDER BY due_at DESC LIMIT $2
 """  # noqa: S608
+_THIS_ON_POSTGRES = """
+    SELECT watches.id FROM watches JOIN monitors ON monitors.id = watches.monitor_id
+    WHERE monitor_id = $2 AND NOT paused FOR UPDATE OF watches
+"""
+_THIS_ON_SQLITE = """
+    SELECT monitor_id FROM watches JOIN monitors ON monitors.id = watches.monitor_id
+    WHERE monitor_id = $2 AND NOT paused
+"""
 
 
 async def claim(
@@ -86,13 +103,26 @@ async def claim(
     `is_misdated` claims those whose appointment lies further ahead than their interval allows. A lease is
     `margin` longer than the check's timeout.
     """
+    due = (_MISDATED_ON_POSTGRES, _MISDATED_ON_SQLITE) if is_misdated else (_DUE_ON_POSTGRES, _DUE_ON_SQLITE)
+    return await _claim(*due, (now, limit, claim_id, margin // timedelta(seconds=1)))
+
+
+async def claim_one(
+    claim_id: UUID, now: datetime, monitor_id: UUID, margin: timedelta
+) -> list[tuple[Any, ...]]:
+    """Claim a monitor, due or not, unless it is paused. Returns what `claim` returns."""
+    values = (now, monitor_id, claim_id, margin // timedelta(seconds=1))
+    return await _claim(_THIS_ON_POSTGRES, _THIS_ON_SQLITE, values)
+
+
+async def _claim(due_on_postgres: str, due_on_sqlite: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     connection = current_backends().database.context.db()
     on_postgres = is_postgres(connection)
     if on_postgres:
-        sql = _CLAIM_ON_POSTGRES.format(due=_MISDATED_ON_POSTGRES if is_misdated else _DUE_ON_POSTGRES)
+        sql = _CLAIM_ON_POSTGRES.format(due=due_on_postgres)
     else:
-        sql = _CLAIM_ON_SQLITE.format(due=_MISDATED_ON_SQLITE if is_misdated else _DUE_ON_SQLITE)
-    values = spell_values(connection, (now, limit, claim_id, margin // timedelta(seconds=1)))
+        sql = _CLAIM_ON_SQLITE.format(due=due_on_sqlite)
+    values = spell_values(connection, values)
     # Tortoise declares dictionaries but passes on what the driver returns, which has other types.
     rows: Any
     _, rows = await connection.execute_query(spell(connection, sql), values)

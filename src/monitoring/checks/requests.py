@@ -7,18 +7,20 @@ from uuid import UUID
 
 from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
-from monitoring.monitors.models import CheckState
+from monitoring.monitors.models import HEARTBEAT, CheckState, Monitor
 
 
 async def request_check(monitor_id: UUID, now: datetime) -> None:
     """Make a monitor due now, or as soon as the check that is under way has ended.
 
-    Raises Problem if the monitor is paused, or was deleted meanwhile.
+    Raises Problem if the monitor is paused, is a heartbeat, or was deleted meanwhile.
     """
     async with transaction():
         check_state = await CheckState.select_for_update().get_or_none(monitor_id=monitor_id)
         if check_state is None:
             raise Problem("monitor_not_found")
+        if await Monitor.exists(id=monitor_id, type=HEARTBEAT):
+            raise Problem("heartbeat_not_asked")
         if check_state.due_at is None:
             raise Problem("monitor_paused")
         check_state.next_check_at = now  # storing a check that is under way does not change it

@@ -22,6 +22,7 @@ from monitoring.incidents.models import Incident, Resolution
 from monitoring.incidents.service import Ending, Opening, open_incidents, resolve_incidents
 from monitoring.monitors.announcements import Warned, announce_warnings
 from monitoring.monitors.health import Observation, Outcome, State, observe, outcome_in_maintenance, status_of
+from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.models import StateChange
 from monitoring.monitors.warnings import Warnings, weigh_certificate, weigh_degradation
 from monitoring.notifications.tasks import nudge
@@ -46,6 +47,20 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
     If a monitor was paused, deleted or claimed by another checker meanwhile, its result is dropped. So is a
     result that is already stored: after `DatabaseUnavailable`, the same results may be stored again.
     """
+    stored = await store_within(outcomes, now)
+    await nudge(stored.delivery_ids)
+    return stored.monitor_ids
+
+
+class Stored(NamedTuple):
+    """The monitors whose checks were stored, and the deliveries to nudge after the commit."""
+
+    monitor_ids: list[UUID]
+    delivery_ids: list[UUID]
+
+
+async def store_within(outcomes: Sequence[Checked], now: datetime) -> Stored:
+    """Store what was found as `store` does, in the caller's transaction if there is one."""
     weighed = {each.claimed.monitor_id: _weigh(await _rewind(each), now) for each in outcomes}
     delivery_ids: list[UUID] = []
     async with transaction() as connection:
@@ -61,8 +76,7 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
                 *await _tell_warnings(held),
                 *await _tell_interruptions(held),
             ]
-    await nudge(delivery_ids)
-    return [each.monitor_id for each in held]
+    return Stored([each.monitor_id for each in held], delivery_ids)
 
 
 class _Weighed(NamedTuple):
@@ -80,7 +94,9 @@ class _Weighed(NamedTuple):
 
 
 def _weigh(checked: Checked, now: datetime) -> _Weighed:
-    claimed, outcome = checked.claimed, checked.finding.outcome
+    claimed, outcome, holds_until = checked.claimed, checked.finding.outcome, checked.finding.holds_until
+    if holds_until:
+        claimed = claimed.until(holds_until, checked.checked_at)
     is_in_maintenance = claimed.is_in_maintenance(checked.checked_at)
     observation = observe(
         claimed.health,
@@ -91,7 +107,7 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
         recovery_threshold=claimed.recovery_threshold,
     )
     is_settling = observation.health.streak > 0
-    planned_at = next_check_at(
+    planned_at = holds_until or next_check_at(
         claimed.monitor_id,
         is_settling=is_settling,
         interval_seconds=claimed.interval_seconds,
@@ -294,6 +310,9 @@ async def _forget_future(stored: Iterable[Checked]) -> None:
         misdated = Incident.filter(monitor_id=monitor_id, resolved_at=None, confirmed_at__gt=checked_at)
         await misdated.filter(started_at__gt=checked_at).update(started_at=checked_at)
         await misdated.update(confirmed_at=checked_at)
+        await Heartbeat.filter(monitor_id=monitor_id, counted_from__gt=checked_at).update(
+            counted_from=checked_at, started_at=None
+        )
 
 
 def _follows_the_future(checked: Checked) -> bool:

@@ -94,11 +94,12 @@ class Witnesses:
     def note_check(self, claimed: Claimed) -> None:
         """Remember the server of a monitor that is about to be checked, if it can be a witness.
 
-        One that is down already bears witness to nothing, and neither does an address without a name.
+        One that is down already bears witness to nothing. Neither does an address without a name, nor a host
+        to which nobody connects.
         """
         endpoint = claimed.probe.endpoint
         domain = domain_of(endpoint.host) if endpoint else None
-        if endpoint is None or domain is None:
+        if endpoint is None or domain is None or not endpoint.port:
             return
         known = self._by_domain.pop(domain, None)
         if claimed.health.settled == State.DOWN:

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 DEMO_TEAM = "Demo"
 DEMO_EMAIL = "demo@example.com"
-SAMPLE_ARTICLE = "docs/examples/article.json"
+SAMPLE_ARTICLE = '{"article":{"slug":"hello","title":"Hello","content":"<p>Hello, world.</p>"}}'
 
 _GUIDE = """
   Monitoring Service is listening on {base_url}
@@ -44,7 +44,7 @@ curl -s {base_url}/api/monitors -H "Authorization: Bearer $TOKEN" -H 'Content-Ty
 
   3. Deliver an article, then ask how its translations are:
 
-ARTICLE=$(curl -s {base_url}/api/webhooks/publisher -H 'X-Webhook-Secret: {webhook_secret}' -H 'Content-Type: application/json' -d @{sample_article} | sed 's/.*"article_id":"\\([^"]*\\)".*/\\1/')
+ARTICLE=$(curl -s {base_url}/api/webhooks/publisher -H 'X-Webhook-Secret: {webhook_secret}' -H 'Content-Type: application/json' -d '{sample_article}' | sed 's/.*"article_id":"\\([^"]*\\)".*/\\1/')
 curl -s {base_url}/api/articles/$ARTICLE -H 'X-Webhook-Secret: {webhook_secret}'
 
   Ctrl-C stops the service; the next start keeps everything.

@@ -12,6 +12,7 @@ from monitoring.cli.failing import fail
 from monitoring.idempotency.service import encrypt_stored_answers
 from monitoring.monitors.client_certificates import encrypt_client_certificates
 from monitoring.monitors.contracts.keeping import encrypt_contract_authorizations
+from monitoring.monitors.heartbeats.tokens import encrypt_ping_tokens
 from monitoring.monitors.request_headers import encrypt_request_headers
 from monitoring.notifications.secrets import encrypt_channel_secrets
 
@@ -37,6 +38,7 @@ class Encryption(NamedTuple):
     """How many rows of each kind were encrypted, and how many cannot be decrypted."""
 
     monitors: int
+    heartbeats: int
     notification_channels: int
     stored_answers: int
     unreadable: int
@@ -44,17 +46,18 @@ class Encryption(NamedTuple):
 
 async def encrypt_stored_credentials() -> Encryption:
     """Encrypt with the first key what is plain or encrypted with another key. It can be repeated."""
-    headers, certificates, contracts, webhooks, answers = (
+    headers, certificates, contracts, heartbeats, webhooks, answers = (
         await encrypt_request_headers(),
         await encrypt_client_certificates(),
         await encrypt_contract_authorizations(),
+        await encrypt_ping_tokens(),
         await encrypt_channel_secrets(),
         await encrypt_stored_answers(),
     )
-    unreadable = sum(each.unreadable for each in (headers, certificates, contracts, webhooks, answers))
     return Encryption(
         headers.encrypted + certificates.encrypted + contracts.encrypted,
+        heartbeats.encrypted,
         webhooks.encrypted,
         answers.encrypted,
-        unreadable,
+        sum(each.unreadable for each in (headers, certificates, contracts, heartbeats, webhooks, answers)),
     )

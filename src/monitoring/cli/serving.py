@@ -93,6 +93,7 @@ def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfi
             at_once=clients,
             per_network=min(settings.connections_per_address, clients // ADDRESS_PART),
             timeout_seconds=settings.client_timeout_seconds,
+            keep_alive_seconds=settings.keep_alive_seconds,
             trusted_proxies=settings.trusted_proxies,
         )
         app = MonitoringService(settings)

@@ -23,17 +23,20 @@ from monitoring.settings import read_settings
 app = typer.Typer(no_args_is_help=True, help=__doc__)
 
 
+PlanArgument = Annotated[str | None, typer.Argument(metavar="PLAN", help="One of the plans in PLANS.")]
+PlanOption = Annotated[str | None, typer.Option("--plan", help="The same, as an option.")]
+
+
 @app.command("create")
 def create_team(
     name: Annotated[str, typer.Argument(callback=check_name, help="The team's name, unique.")],
-    plan: Annotated[
-        str | None, typer.Option(help="One of the plans in PLANS; the first one if left out.")
-    ] = None,
+    plan: PlanArgument = None,
+    plan_option: PlanOption = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Create a team on a plan; the plan says how many monitors it can have."""
-    plan = plan or next(iter(read_settings().plans))
+    """Create a team on a plan; the plan says how many monitors it can have. The first one if left out."""
+    plan = _chosen(plan, plan_option) or next(iter(read_settings().plans))
     try:
         team = run_command(service.create_team(name, plan, _read_max_monitors(plan)))
     except IntegrityError:
@@ -44,11 +47,15 @@ def create_team(
 @app.command("change-plan")
 def change_plan(
     name: Annotated[str, typer.Argument(help="The team's name.")],
-    plan: Annotated[str, typer.Argument(help="One of the plans in PLANS.")],
+    plan: PlanArgument = None,
+    plan_option: PlanOption = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Move a team to a plan, or apply its plan's present limit. Monitors beyond the limit stay."""
+    plan = _chosen(plan, plan_option)
+    if plan is None:
+        fail("Say which plan: one of those in PLANS")
     team = run_command(service.change_plan(name, plan, _read_max_monitors(plan)))
     if team is None:
         fail(f"There is no team {name}")
@@ -59,6 +66,12 @@ def change_plan(
 def list_teams(*, as_json: AsJson = False) -> None:
     """List all teams."""
     show_rows([_represent_team(team) for team in run_command(service.list_teams())], as_json=as_json)
+
+
+def _chosen(argument: str | None, option: str | None) -> str | None:
+    if argument and option and argument != option:
+        fail(f"Say one plan, not {argument} and {option}")
+    return argument or option
 
 
 def _read_max_monitors(plan: str) -> int:

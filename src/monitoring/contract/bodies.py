@@ -32,6 +32,9 @@ class RequestBody:
             self._readers |= dict.fromkeys(map(str.lower, names), reader)
         self.is_expected = bool(self._readers)
         """Whether the operation takes a body at all; others leave theirs unread."""
+        kept = (content.get("x-kept-bytes") for content in request_body.get("content", {}).values())
+        self.kept_bytes: int | None = next(kept, None)
+        """How much of a body of any media type is kept, if its beginning is all that matters."""
 
     def read(self, encoded: bytes, headers: Headers) -> Json:
         """Parse and validate what was received; None where an optional body is absent. Raises Problem."""
@@ -95,8 +98,13 @@ def _reader(media_type: str, schema: Node, document: Document, validation: Valid
 
 
 def _json_reader(schema: Node, document: Document, validation: Validation) -> Read:
+    """Read JSON. `x-ignored` names what GET returns and nobody can write: it may be sent back (AIP-203).
+
+    `a.b` is the member b of the object a.
+    """
     check = validation.request_check(schema, ROOT_FIELD)
     with_integers = integers_of(schema, document)
+    ignored = frozenset(document.follow(schema).get("x-ignored", ()))
 
     def read(encoded: bytes) -> Json:
         try:
@@ -105,10 +113,20 @@ def _json_reader(schema: Node, document: Document, validation: Validation) -> Re
             raise Problem("malformed_json") from None
         except UnfitJsonError as unfit:
             raise validation.sentences.invalid_field(unfit.path or ROOT_FIELD, unfit.keyword) from None
+        if ignored and isinstance(value, dict):
+            value = _without(value, ignored)
         check(value)
         return with_integers(value)
 
     return read
+
+
+def _without(fields: Mapping[str, Json], paths: Collection[str]) -> dict[str, Json]:
+    kept = {name: value for name, value in fields.items() if name not in paths}
+    for outer, _, inner in (path.partition(".") for path in paths):
+        if inner and isinstance(kept.get(outer), dict):
+            kept[outer] = _without(kept[outer], {inner})
+    return kept
 
 
 def _form_reader(schema: Node, document: Document, validation: Validation) -> Read:

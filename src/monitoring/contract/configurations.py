@@ -32,6 +32,14 @@ def read_notes(schema_name: str, keyword: str) -> Mapping[str, Json]:
 
 
 @cache
+def read_settings_defaults(schema_name: str, field: str) -> Mapping[str, Json]:
+    """Return the default of every member of a field that is an object; nothing if there is no such field."""
+    members = _fields_of(schema_name).get(field, {}).get("properties", {})
+    follow = published_document().follow
+    return {name: follow(schema)["default"] for name, schema in members.items()}
+
+
+@cache
 def member_of(union_name: str, kind: str) -> str:
     """Return the name of the schema that a union of the document has for a value of its discriminator."""
     union = published_document().root["components"]["schemas"][union_name]

@@ -1,4 +1,4 @@
-"""The published document: loaded once, followed by the code, served as it was written."""
+"""The published document: loaded once, followed by the code, served without our notes to ourselves."""
 
 import re
 import sys
@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from monitoring.contract.openapi_30 import derive_openapi_30
+from monitoring.contract.publishing import without_notes
 
 JSON = "application/json"
 Json: TypeAlias = Any  # what JSON can say: spelt out, it would need a cast at every step
@@ -46,14 +47,26 @@ class Document:
         self.operations: Mapping[str, Operation] = self._index_operations()
 
     @cached_property
-    def json_bytes(self) -> bytes:
-        """The same document as JSON."""
-        return orjson.dumps(self.root, option=orjson.OPT_INDENT_2)
+    def published_yaml(self) -> bytes:
+        """The document as it is published, in YAML."""
+        import yaml  # noqa: PLC0415 - a worker writes none
+
+        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        published = without_notes(self.root)
+        written = yaml.dump(
+            published, Dumper=dumper, default_flow_style=None, sort_keys=False, allow_unicode=True, width=120
+        )
+        return str(written).encode()
 
     @cached_property
-    def openapi_30_bytes(self) -> bytes:
-        """The document as OpenAPI 3.0, in JSON."""
-        return orjson.dumps(derive_openapi_30(self.root))
+    def published_json(self) -> bytes:
+        """The same as JSON."""
+        return orjson.dumps(without_notes(self.root))
+
+    @cached_property
+    def published_openapi_30(self) -> bytes:
+        """The same as OpenAPI 3.0, in JSON."""
+        return orjson.dumps(derive_openapi_30(without_notes(self.root)))
 
     def follow(self, node: Node) -> Node:
         """Return what a Reference Object stands for; any other node is returned as it is."""

@@ -7,7 +7,7 @@ Json: TypeAlias = Any
 
 # What these hold is a value, even where it looks like a schema.
 _VALUE_KEYWORDS = frozenset({"default", "enum", "example", "value"})
-_UNKNOWN_TO_3_0 = frozenset({"if", "then", "else", "propertyNames"})
+_UNKNOWN_TO_3_0 = frozenset({"if", "then", "else", "patternProperties", "propertyNames"})
 # OpenAPI 3.0.4 gives `nullable` a meaning only beside `type`: this is the one lawful way to say "null alone".
 _NULL = {"type": "string", "nullable": True, "enum": [None]}
 _ARRAY = {"type": "array", "items": {}}  # 3.0 demands `items` beside it

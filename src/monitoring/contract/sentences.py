@@ -15,7 +15,7 @@ MAX_PROBLEM_CHARACTERS = 118  # with the field and ": " the sentence stays withi
 # These keywords judge an object, but they are about one of its fields.
 ABOUT_A_CHILD = {"required": "property", "additionalProperties": "unexpected"}
 
-INTO_A_CHILD = {"properties", "additionalProperties", "items"}
+INTO_A_CHILD = {"properties", "patternProperties", "additionalProperties", "items"}
 
 _HOST = re.compile(r"https?://(?:[^/?#@]*@)?([^/?#:\[\]@]+)")
 

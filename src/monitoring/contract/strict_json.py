@@ -37,9 +37,9 @@ def parse_json(encoded: bytes) -> Json:
     """Parse UTF-8 JSON. Raises ValueError where it is malformed, UnfitJsonError where it is unfit.
 
     Unfit are names given twice in an object, numbers that no double can hold, lone surrogates and more than
-    64 levels.
+    64 levels. A byte order mark before the text is ignored (RFC 8259 §8.1).
     """
-    text = encoded.decode("utf-8")
+    text = encoded.decode("utf-8-sig")
     if "\\u0000" in text:
         text = _ESCAPE.sub(_replace_nul, text)
     try:

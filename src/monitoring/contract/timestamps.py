@@ -16,5 +16,5 @@ def write_timestamp(moment: datetime | None) -> str | None:
 
 
 def read_timestamp(text: str) -> datetime:
-    """Read what the document's Moment allows, into UTC."""
-    return datetime.fromisoformat(text).astimezone(UTC)
+    """Read what the document's Moment allows, `t` and `z` in lower case too, into UTC."""
+    return datetime.fromisoformat(text.upper()).astimezone(UTC)

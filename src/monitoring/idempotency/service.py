@@ -21,6 +21,7 @@ from monitoring.idempotency.models import IdempotencyKey
 from monitoring.web.replies import NO_STORE, Reply
 
 LIFETIME = timedelta(hours=24)
+MAX_KEY_CHARACTERS = 255  # as the document says
 
 
 async def act_once(
@@ -37,11 +38,12 @@ async def act_once(
     async with transaction():
         # A second request with the same key waits here and then finds the first one's answer.
         await Team.select_for_update(no_key=True).get(id=team_id)
-        stored = await IdempotencyKey.get_or_none(team_id=team_id, key=key)
+        answers = IdempotencyKey.filter(team_id=team_id, key__in=_spellings_of(key))
+        stored = await answers.order_by("-id").first()
         if stored and stored.created_at > current_backends().clock.now() - LIFETIME:
             return _repeat(stored, request_sha256)
         if stored:
-            await stored.delete()
+            await answers.delete()
         reply = await act()
         await IdempotencyKey.create(
             team_id=team_id,
@@ -70,6 +72,12 @@ async def delete_expired_keys(now: datetime) -> int:
 async def encrypt_stored_answers() -> Encrypted:
     """Encrypt stored answers with the first key. Those of an earlier release may show credentials."""
     return await encrypt_column(IdempotencyKey.exclude(reply_body=""), "reply_body")
+
+
+def _spellings_of(key: str) -> list[str]:
+    """Return a key as it is and as the draft writes it, in quotes (a string of RFC 9651 §3.3.3)."""
+    bare = key[1:-1] if len(key) > 2 and key[0] == key[-1] == '"' else key  # noqa: PLR2004 - the quotes
+    return [spelling for spelling in (bare, f'"{bare}"') if len(spelling) <= MAX_KEY_CHARACTERS]
 
 
 def _store_body(reply: Reply) -> str:

@@ -31,12 +31,12 @@ async def list_incidents(
     wanted_monitor_id = UUID(monitor_id) if monitor_id else None
     after_id = decode_cursor(cursor) if cursor else None
     page = await service.list_incidents(caller.team_id, wanted_monitor_id, state, limit, after_id)
-    return Reply(represent_page(page))
+    return Reply.tagged(represent_page(page))
 
 
 async def get_incident(incident_id: str, caller: Caller) -> Reply:
     """Answer one incident."""
-    return Reply(represent_incident(await service.get_incident(caller.team_id, UUID(incident_id))))
+    return Reply.tagged(represent_incident(await service.get_incident(caller.team_id, UUID(incident_id))))
 
 
 async def acknowledge_incident(incident_id: str, caller: Caller, act_once: ActOnce) -> Reply:

@@ -15,6 +15,7 @@ from monitoring.contract.problems import Problem
 from monitoring.incidents.models import MAX_AUTHOR_CHARACTERS, Incident, IncidentNote
 from monitoring.incidents.service import announcement_of, get_incident
 from monitoring.notifications.announcing import announce
+from monitoring.notifications.deliveries import is_somebody_told, list_deliveries_about
 from monitoring.notifications.routing import ACKNOWLEDGED
 from monitoring.notifications.subjects import find_monitor
 
@@ -44,6 +45,29 @@ async def acknowledge(team_id: UUID, incident_id: UUID, actor: Actor) -> tuple[I
         await record(team_id, actor, Action.INCIDENT_ACKNOWLEDGED, name, incident.id)
         told = await announce([announcement_of(ACKNOWLEDGED, now, incident, monitor)]) if monitor else []
         return incident, told
+
+
+async def tell_now(team_id: UUID, incident_id: UUID, actor: Actor) -> list[UUID]:
+    """Send the alert of an open incident of which nobody was told, to the channels that exist now.
+
+    Returns deliveries to nudge after the commit. There are none if somebody was told meanwhile, or if no
+    channel takes the alert. Raises Problem if the team has no such incident, or if it is resolved.
+    """
+    async with transaction():
+        locked = Incident.select_for_update(no_key=True)
+        incident = await locked.get_or_none(id=incident_id, team_id=team_id)
+        if incident is None:
+            raise Problem("incident_not_found")
+        if incident.resolved_at:
+            raise Problem("incident_resolved")
+        monitor = await find_monitor(team_id, incident.monitor_id)
+        if monitor is None or is_somebody_told(await list_deliveries_about(team_id, incident.id)):
+            return []
+        now = current_backends().clock.now()
+        told = await announce([announcement_of("incident.opened", now, incident, monitor)])
+        if told:
+            await record(team_id, actor, Action.INCIDENT_TOLD, monitor.name, incident.id)
+        return told
 
 
 async def write_note(team_id: UUID, incident_id: UUID, actor: Actor, text: str) -> IncidentNote:

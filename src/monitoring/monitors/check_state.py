@@ -13,7 +13,8 @@ from tortoise.functions import Max
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import Ending, resolve_incidents
 from monitoring.monitors.health import Health, State
-from monitoring.monitors.models import CheckState, Monitor, StateChange
+from monitoring.monitors.heartbeats.appointments import begin_anew, find_appointment
+from monitoring.monitors.models import HEARTBEAT, CheckState, Monitor, StateChange
 
 # How soon a monitor is checked after a change, however often it is changed.
 CHANGE_DELAY = timedelta(seconds=10)
@@ -23,8 +24,9 @@ _UNKNOWN_HEALTH = Health(State.PENDING)._asdict()
 
 
 def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChange]:
-    """Return the rows of a new monitor. Its checks begin at once, unless it is paused."""
-    check_state = CheckState(monitor_id=monitor.id, **_beginning(monitor.paused, now, now))
+    """Return the rows of a new monitor. Its checks begin at once, unless it is paused or waits for a ping."""
+    first_at = None if monitor.type == HEARTBEAT else now
+    check_state = CheckState(monitor_id=monitor.id, **_beginning(monitor.paused, first_at, now))
     monitor.remember(check_state)
     return check_state, _change(monitor, now, _state_of(monitor))
 
@@ -36,14 +38,16 @@ async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[
     that check's lease ends waits for the end. Pausing resolves an open incident, because no check would.
     """
     since = await _follow_last_changes([monitor.id for monitor in monitors], now)
+    appointments = await begin_anew(monitors, since)
     changes: list[StateChange] = []
-    alike: dict[tuple[bool, datetime, datetime], list[CheckState]] = defaultdict(list)
+    alike: dict[tuple[bool, datetime | None, datetime], list[CheckState]] = defaultdict(list)
     for monitor in monitors:
         check_state, begins_at = monitor.check_state, since[monitor.id]
         if check_state.seen_until and check_state.seen_until < begins_at and not check_state.is_blind:
             changes.append(_change(monitor, check_state.seen_until, State.UNKNOWN))
         changes.append(_change(monitor, begins_at, _state_of(monitor)))
-        alike[monitor.paused, _not_before(check_state, begins_at), begins_at].append(check_state)
+        first_at = appointments.get(monitor.id, _not_before(check_state, begins_at))
+        alike[monitor.paused, first_at, begins_at].append(check_state)
     for beginning, check_states in alike.items():
         columns = _beginning(*beginning)
         await CheckState.filter(id__in=[check_state.id for check_state in check_states]).update(**columns)
@@ -60,10 +64,14 @@ async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[
     return since
 
 
-async def check_changed(check_state: CheckState, now: datetime) -> None:
+async def check_changed(monitor: Monitor, now: datetime) -> None:
     """Have a monitor checked soon after a change. The result of a check under way is dropped."""
+    check_state = monitor.check_state
     changes: dict[str, object] = {"certificate_expires_at": None}  # it may be another one now
-    if check_state.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
+    if monitor.type == HEARTBEAT and check_state.settled == State.PENDING:  # there is nothing to check yet
+        due_at = await find_appointment(monitor, now)
+        changes |= {"claim": None, "due_at": due_at, "next_check_at": due_at}
+    elif check_state.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
         changes |= {"claim": uuid4(), "next_check_at": check_state.due_at}
     elif check_state.next_check_at:
         due_at = min(check_state.next_check_at, now + CHANGE_DELAY)
@@ -75,12 +83,15 @@ async def _update(check_state: CheckState, **changes: object) -> None:
     await check_state.update_from_dict(changes).save(update_fields=changes)
 
 
-def _beginning(paused: bool, first_at: datetime, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a column
-    """Return the columns to begin with. If paused, `next_check_at` is the earliest possible check."""
+def _beginning(paused: bool, first_at: datetime | None, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a column
+    """Return the columns to begin with. If paused, `next_check_at` is the earliest possible check.
+
+    Without a first check, a ping makes the appointment.
+    """
     return {
         "due_at": None if paused else first_at,
         "next_check_at": first_at,
-        "claim": uuid4() if first_at > now else None,
+        "claim": uuid4() if first_at and first_at > now else None,
         **_UNKNOWN_HEALTH,
     }
 

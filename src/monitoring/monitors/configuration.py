@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from monitoring.contract.configurations import Configuration, read_configuration, read_defaults
-from monitoring.contract.document import Json
+from monitoring.contract.configurations import (
+    Configuration,
+    field_names,
+    read_defaults,
+    read_settings_defaults,
+)
+from monitoring.contract.document import Json, published_document
 from monitoring.monitors.client_certificates import (
     read_client_certificate,
     show_client_certificate,
@@ -18,8 +24,12 @@ from monitoring.monitors.request_headers import read_headers, show_headers, stor
 
 __all__ = [
     "Configuration",
+    "column_names",
+    "complete_settings",
     "configuration_of",
     "default_configuration",
+    "monitor_types",
+    "represent_configuration",
     "sent_configuration_of",
     "store_configuration",
 ]
@@ -27,13 +37,31 @@ __all__ = [
 _SCHEMA = "MonitorCreate"
 
 
+@cache
+def monitor_types() -> tuple[str, ...]:
+    """Return the document's types of monitors."""
+    return tuple(published_document().root["components"]["schemas"]["MonitorType"]["enum"])
+
+
+@cache
+def column_names() -> tuple[str, ...]:
+    """Return the columns that hold a configuration. `settings` has the member named like the type."""
+    columns = [name for name in field_names(_SCHEMA) if name not in monitor_types()]
+    return (*columns, "settings")
+
+
+def represent_configuration(columns: Mapping[str, Any]) -> Configuration:
+    """Return the configuration that columns hold, as answers show it and in the order of the document."""
+    shown = {name: columns[name] for name in column_names()}
+    shown["request_headers"] = show_headers(shown["request_headers"])
+    shown["client_certificate"] = show_client_certificate(shown["client_certificate"])
+    settings = complete_settings(shown["type"], shown.pop("settings"))
+    return {**shown, shown["type"]: settings} if settings else shown
+
+
 def configuration_of(monitor: Monitor) -> Configuration:
     """Return a monitor's configuration as answers show it, in the order of the document."""
-    return {
-        **read_configuration(monitor, _SCHEMA),
-        "request_headers": show_headers(monitor.request_headers),
-        "client_certificate": show_client_certificate(monitor.client_certificate),
-    }
+    return represent_configuration({name: getattr(monitor, name) for name in column_names()})
 
 
 def sent_configuration_of(monitor: Monitor) -> Configuration:
@@ -47,9 +75,10 @@ def sent_configuration_of(monitor: Monitor) -> Configuration:
 
 def store_configuration(configuration: Mapping[str, Json]) -> dict[str, Any]:
     """Return the columns that store a configuration, its credentials encrypted."""
-    others = {name: value for name, value in configuration.items() if name != "contract"}
+    columns = {name: configuration[name] for name in column_names() if name in configuration}
     return {
-        **others,
+        **columns,
+        "settings": configuration.get(configuration["type"], {}),
         **store_headers(configuration["request_headers"]),
         "client_certificate": store_client_certificate(configuration["client_certificate"]),
         **store_contract(configuration["contract"]),
@@ -59,3 +88,12 @@ def store_configuration(configuration: Mapping[str, Json]) -> dict[str, Any]:
 def default_configuration() -> Mapping[str, Json]:
     """Return the default of every field that has one. `name` has none here: it defaults to the URL's host."""
     return read_defaults(_SCHEMA)
+
+
+def complete_settings(monitor_type: str, settings: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the settings of a type with the defaults of those that are missing. Others are left out.
+
+    So it reads what another release has stored.
+    """
+    defaults = read_settings_defaults(_SCHEMA, monitor_type)
+    return {name: settings.get(name, default) for name, default in defaults.items()}

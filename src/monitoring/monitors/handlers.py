@@ -10,12 +10,12 @@ from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.monitors import muting, queries, service
 from monitoring.monitors.contracts.preparing import prepare_contract
-from monitoring.monitors.entity_tags import entity_tag
+from monitoring.monitors.heartbeats.tokens import find_heartbeat
 from monitoring.monitors.queries import MonitorFilter, MonitorRow, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
 from monitoring.notifications.muting import find_mute
 from monitoring.web.endpoint import ActOnce
-from monitoring.web.replies import Reply
+from monitoring.web.replies import NO_STORE, Reply
 
 
 async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the document
@@ -24,14 +24,15 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
     limit: int,
     cursor: str | None = None,
     status: str | None = None,
+    type: str | None = None,  # noqa: A002 - the document's name
     tag: str | None = None,
     paused: bool | None = None,
     search: str | None = None,
 ) -> Reply:
     """Answer a page of the team's monitors."""
-    wanted = MonitorFilter(status=status, tags=(tag,) if tag else (), paused=paused, search=search)
+    wanted = MonitorFilter(status=status, type=type, tags=(tag,) if tag else (), paused=paused, search=search)
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
+    return Reply.tagged(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
 
 
 async def create_monitor(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
@@ -40,7 +41,8 @@ async def create_monitor(body: Json, caller: Caller, act_once: ActOnce) -> Reply
 
     async def create() -> Reply:
         monitor = await service.create_monitor(caller.team_id, given, by=caller.actor)
-        return _reply(row_of(monitor, None), 201, Location=f"/api/monitors/{monitor.id}")
+        row = row_of(monitor, None, await find_heartbeat(monitor))
+        return _reply(row, 201, Location=f"/api/monitors/{monitor.id}")
 
     return await act_once(create)
 
@@ -62,7 +64,8 @@ async def update_monitor(
         monitor = await service.update_monitor(
             caller.team_id, UUID(monitor_id), given, if_match, by=caller.actor
         )
-        return _reply(row_of(monitor, await find_mute(monitor.id, datetime.now(UTC))))
+        mute = await find_mute(monitor.id, datetime.now(UTC))
+        return _reply(row_of(monitor, mute, await find_heartbeat(monitor)))
 
     return await act_once(update)
 
@@ -88,4 +91,5 @@ async def unmute_monitor(monitor_id: str, caller: Caller) -> Reply:
 
 
 def _reply(monitor: MonitorRow, status: int = 200, **headers: str) -> Reply:
-    return Reply(represent_monitor(monitor), status, {"ETag": entity_tag(monitor["version"]), **headers})
+    headers |= NO_STORE if monitor["encrypted_token"] else {}
+    return Reply.tagged(represent_monitor(monitor), status, headers, version=str(monitor["version"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from tortoise import fields
@@ -13,6 +14,9 @@ from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 from monitoring.contract.document import Json
 
+# The type of monitors that are not asked: jobs report to them.
+HEARTBEAT = "heartbeat"
+
 
 class Monitor(Model):
     """A watched web address. Columns are named like the document's fields, and the last three are ours."""
@@ -22,6 +26,7 @@ class Monitor(Model):
     team_id: UUID
 
     name = fields.CharField(max_length=MAX_NAME_CHARACTERS)
+    type = fields.CharField(max_length=20, default="http", db_default="http")
     url = fields.CharField(max_length=2048)
     method = fields.CharField(max_length=7)
     request_headers: JsonTextField[dict[str, str]] = JsonTextField()
@@ -43,6 +48,8 @@ class Monitor(Model):
     retry_interval_seconds = fields.IntField(default=10, db_default=10)
     paused = fields.BooleanField()
     tags: JsonTextField[list[str]] = JsonTextField()
+    # What the document has in the member named like the type; those of `http` are columns.
+    settings: JsonTextField[dict[str, Any]] = JsonTextField(default=dict, db_default={})
 
     status = fields.CharField(max_length=20)
     status_changed_at: UtcDatetimeField[datetime] = UtcDatetimeField()

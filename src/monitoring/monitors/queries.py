@@ -21,8 +21,9 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.fields import Reader, read_id, read_row, readers_of
 from monitoring.backends.rowsets import pack_ids
 from monitoring.backends.statements import is_postgres, spell, spell_values
-from monitoring.contract.configurations import field_names
 from monitoring.contract.problems import Problem
+from monitoring.monitors.configuration import column_names
+from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import Mute
 
@@ -31,6 +32,7 @@ MonitorRow: TypeAlias = "Mapping[str, Any]"
 
 _OF_CHECK_STATE = ("last_checked_at", "next_check_at", "last_response_time_ms", "last_error")
 _OF_MUTE = ("muted_until", "muted_by")
+_OF_HEARTBEAT = ("encrypted_token",)
 
 _ORDER = "monitors.team_id DESC, monitors.id DESC"
 
@@ -49,6 +51,7 @@ class MonitorFilter:
     `leaves_out_deleted` leaves out monitors whose deletion can still be undone.
     """
 
+    type: str | None = None
     status: str | None = None
     tags: tuple[str, ...] = ()
     paused: bool | None = None
@@ -148,22 +151,29 @@ async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> lis
 
 async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
     """Count a team's monitors by their status."""
-    given = _conditions(team_id, wanted)
-    sql = f"SELECT status, count(*) AS number FROM monitors {_where(given)} GROUP BY status"  # noqa: S608 - ours
-    connection = current_backends().database.context.db()
-    rows = await connection.execute_query_dict(spell(connection, sql), _values(given))
-    return Counter({row["status"]: row["number"] for row in rows})
+    return Counter(await _count_by("status", team_id, wanted))
+
+
+async def count_types(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
+    """Count a team's monitors by their type."""
+    return Counter(await _count_by("type", team_id, wanted))
 
 
 async def count_tags(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
     """Count a team's monitors by their tags."""
-    given = _conditions(team_id, wanted)
-    sql = f"SELECT tags, count(*) AS number FROM monitors {_where(given)} GROUP BY tags"  # noqa: S608 - ours
-    connection = current_backends().database.context.db()
     counts: Counter[str] = Counter()
-    for row in await connection.execute_query_dict(spell(connection, sql), _values(given)):
-        counts.update(dict.fromkeys(orjson.loads(row["tags"]), row["number"]))
+    for tags, number in (await _count_by("tags", team_id, wanted)).items():
+        counts.update(dict.fromkeys(orjson.loads(tags), number))
     return counts
+
+
+async def _count_by(column: str, team_id: UUID, wanted: MonitorFilter) -> dict[str, int]:
+    """Count a team's monitors by what a column holds."""
+    given = _conditions(team_id, wanted)
+    sql = f"SELECT {column} AS held, count(*) AS number FROM monitors {_where(given)} GROUP BY {column}"  # noqa: S608 - ours
+    connection = current_backends().database.context.db()
+    rows = await connection.execute_query_dict(spell(connection, sql), _values(given))
+    return {row["held"]: row["number"] for row in rows}
 
 
 async def read_monitor(team_id: UUID, monitor_id: UUID) -> MonitorRow:
@@ -174,13 +184,14 @@ async def read_monitor(team_id: UUID, monitor_id: UUID) -> MonitorRow:
     raise Problem("monitor_not_found")
 
 
-def row_of(monitor: Monitor, mute: Mute | None) -> MonitorRow:
+def row_of(monitor: Monitor, mute: Mute | None, heartbeat: Heartbeat | None = None) -> MonitorRow:
     """Return the row that `read_monitor` would return for a monitor that was just stored."""
     return {
         **{name: getattr(monitor, name) for name in _columns_of_monitors()},
         **{name: getattr(monitor.check_state, name) for name in _OF_CHECK_STATE},
         "is_muted": mute is not None,
         **{name: getattr(mute, name, None) for name in _OF_MUTE},
+        **{name: getattr(heartbeat, name, None) for name in _OF_HEARTBEAT},
     }
 
 
@@ -195,6 +206,7 @@ def _conditions(team_id: UUID, wanted: MonitorFilter) -> list[tuple[str, Any]]:
     """Return a filter's conditions, each with its value."""
     conditions = [
         _of_team(team_id),
+        ("monitors.type = {}", wanted.type),
         ("monitors.status = {}", wanted.status),
         # The column is JSON text: the quotes keep `shop` from matching `shopping`.
         *(("monitors.tags LIKE {} ESCAPE '\\'", _contains(f'"{tag}"')) for tag in wanted.tags),
@@ -221,10 +233,12 @@ async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
         *(f"watches.{name}" for name in _OF_CHECK_STATE),
         "mutes.id IS NOT NULL AS is_muted",
         *(f"mutes.{name}" for name in _OF_MUTE),
+        *(f"heartbeats.{name}" for name in _OF_HEARTBEAT),
     ]
     sql = (
         f"SELECT {', '.join(columns)} FROM (SELECT monitors.* FROM monitors {source}) AS monitors"  # noqa: S608 - names of our own
         " JOIN watches ON watches.monitor_id = monitors.id"
+        " LEFT JOIN heartbeats ON heartbeats.monitor_id = monitors.id"
         " LEFT JOIN mutes ON mutes.monitor_id = monitors.id"
         f" AND (mutes.muted_until IS NULL OR mutes.muted_until > CURRENT_TIMESTAMP) ORDER BY {order}"
     )
@@ -247,7 +261,7 @@ def _readers() -> Mapping[str, Reader]:
 def _columns_of_monitors() -> Sequence[str]:
     return (
         "id",
-        *field_names("MonitorCreate"),
+        *column_names(),
         "contract_read_at",
         "contract_problem",
         "status",

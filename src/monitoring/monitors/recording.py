@@ -44,11 +44,10 @@ async def record_change(
 
 
 def _show(configuration: Configuration) -> Mapping[str, Json]:
-    """Mask credentials, and the body too: the log is kept for good, and bodies hold passwords and tokens."""
+    """Mask credentials, and what is sent: the log is kept for good, and bodies hold passwords and tokens."""
     hidden = {name: MASK if configuration[name] else None for name in ("request_body", "client_certificate")}
-    return {
-        **configuration,
-        **hidden,
-        "request_headers": show_headers(configuration["request_headers"]),
-        "contract": conceal_contract(configuration["contract"]),
-    }
+    headers = show_headers(configuration["request_headers"])
+    contract = conceal_contract(configuration["contract"])
+    shown = {**configuration, **hidden, "request_headers": headers, "contract": contract}
+    settings = configuration.get(configuration["type"], {})
+    return {**shown, configuration["type"]: {**settings, "send": MASK}} if settings.get("send") else shown

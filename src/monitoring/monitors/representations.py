@@ -5,23 +5,22 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from monitoring.contract.configurations import field_names
+from monitoring.backends.encryption import UndecryptableError
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
-from monitoring.monitors.client_certificates import show_client_certificate
+from monitoring.monitors.configuration import represent_configuration
 from monitoring.monitors.contracts.keeping import show_contract
+from monitoring.monitors.heartbeats.tokens import ping_url_of
 from monitoring.monitors.queries import MonitorPage, MonitorRow
-from monitoring.monitors.request_headers import show_headers
 
 
 def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
     """Write a `Monitor`, with fields in the order of the document."""
     return {
         "id": str(monitor["id"]),
-        **{name: monitor[name] for name in field_names("MonitorCreate")},
-        "request_headers": show_headers(monitor["request_headers"]),
+        **represent_configuration(monitor),
         "contract": show_contract(monitor),
-        "client_certificate": show_client_certificate(monitor["client_certificate"]),
+        **_represent_ping_url(monitor["encrypted_token"]),
         "status": monitor["status"],
         "status_changed_at": write_timestamp(monitor["status_changed_at"]),
         "last_checked_at": write_timestamp(monitor["last_checked_at"]),
@@ -32,6 +31,16 @@ def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
         "created_at": write_timestamp(monitor["created_at"]),
         "updated_at": write_timestamp(monitor["updated_at"]),
     }
+
+
+def _represent_ping_url(encrypted_token: str | None) -> dict[str, Any]:
+    """Write the ping URL that a heartbeat has. One that no key decrypts is left out."""
+    if encrypted_token is None:
+        return {}
+    try:
+        return {"ping_url": ping_url_of(encrypted_token)}
+    except UndecryptableError:
+        return {}
 
 
 def represent_mute(muted_until: datetime | None, muted_by: str | None) -> dict[str, Any]:

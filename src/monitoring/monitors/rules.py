@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
 
 from monitoring.auth.names import name_after_host
 from monitoring.backends.encryption import MASK
 from monitoring.contract import configurations
-from monitoring.contract.document import Json
+from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
-from monitoring.monitors.assertions import OF_BODY, check_assertions
-from monitoring.monitors.configuration import Configuration
+from monitoring.monitors.assertions import check_assertions
+from monitoring.monitors.configuration import Configuration, complete_settings
+from monitoring.monitors.heartbeats.schedules import judge_schedule
+from monitoring.monitors.models import HEARTBEAT
+from monitoring.monitors.settings_rules import demand_readable
 from monitoring.outbound.tls_settings import TlsSettings, is_readable
+
+if TYPE_CHECKING:
+    from monitoring.contract.validation import Check
 
 MAX_REQUEST_HEADERS = 20
 
@@ -22,7 +30,8 @@ def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configu
     Raises Problem for what the schema allows and nobody can read.
     """
     _check_readable(given)
-    return configurations.complete(_with_headers_once(given), defaults, name_after_host)
+    completed = configurations.complete(_with_address(_with_headers_once(given)), defaults, _default_name)
+    return _judged(_with_settings(completed))
 
 
 def change(
@@ -33,17 +42,19 @@ def change(
     A credential that the patch masks keeps its value. Raises Problem if the patch contradicts the monitor's
     configuration, or has what nobody can read.
     """
-    patch = _unmasked(_with_headers_once(patch), configuration)
+    patch = _with_one_schedule(_unmasked(_with_headers_once(patch), configuration))
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
     before = {**configuration, "request_headers": headers}
     if patch.get("contract"):
         before["contract"] = None  # the patch has it as a whole
-    after = configurations.change(before, patch, defaults, name_after_host)
+    after = _with_settings(configurations.change(before, patch, defaults, _default_name))
+    if after["type"] != before["type"]:
+        raise Problem("monitor_type_kept", type=before["type"])
     if len(after["request_headers"]) > MAX_REQUEST_HEADERS:
         raise Problem("request_headers_too_many")
-    _check_against_method(after)
+    _check_together(before, after)
     _check_readable(patch)
-    return after
+    return _judged(after)
 
 
 def status_after(status: str, *, paused: bool) -> str:
@@ -56,6 +67,39 @@ def status_after(status: str, *, paused: bool) -> str:
 def is_checked_otherwise(before: Configuration, after: Configuration) -> bool:
     """Return whether a change affects what checks request or expect, or their schedule."""
     return any(before[name] != after[name] for name in before.keys() - {"name", "tags", "paused"})
+
+
+def _with_settings(configuration: Configuration) -> Configuration:
+    """Fill in the settings of the type that a client left out."""
+    name = configuration["type"]
+    settings = complete_settings(name, configuration.get(name, {}))
+    return {**configuration, name: settings} if settings else configuration
+
+
+def _with_address(given: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Give a heartbeat what stands for its address."""
+    return {"url": "heartbeat://job", **given} if given.get("type") == HEARTBEAT else given
+
+
+def _default_name(configuration: Configuration) -> str:
+    return "Heartbeat" if configuration["type"] == HEARTBEAT else name_after_host(configuration)
+
+
+def _with_one_schedule(patch: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Let a period take the place of a cron expression, and the other way round."""
+    settings = patch.get(HEARTBEAT) or {}
+    for one, other in (("cron", "period_seconds"), ("period_seconds", "cron")):
+        if settings.get(one) is not None and other not in settings:
+            return {**patch, HEARTBEAT: {**settings, other: None}}
+    return patch
+
+
+def _judged(configuration: Configuration) -> Configuration:
+    """Return a configuration. Raises Problem for settings that no schema can tell from right ones."""
+    demand_readable(configuration)
+    if configuration["type"] == HEARTBEAT:
+        judge_schedule(configuration[HEARTBEAT])
+    return configuration
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -89,16 +133,33 @@ def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> M
     return {**patch, "request_headers": unmasked}
 
 
-def _check_against_method(configuration: Configuration) -> None:
-    method = configuration["method"]
-    if method in ("GET", "HEAD") and configuration["request_body"] is not None:
-        raise Problem("request_body_without_content")
-    for field in ("required_keyword", "forbidden_keyword"):
-        if method == "HEAD" and configuration[field] is not None:
-            raise Problem("keyword_without_body", field=field)
-    for number, assertion in enumerate(configuration["assertions"]):
-        if method == "HEAD" and assertion["source"] in OF_BODY:
-            raise Problem("assertion_without_body", number=number)
+def _check_together(before: Configuration, after: Configuration) -> None:
+    """Hold a change to the document's rules about fields that go together.
+
+    What an earlier release stored against these rules does not stand in the way of other changes.
+    """
+    problem = _find_contradiction(after)
+    if problem and not _find_contradiction(before):
+        values = problem.values
+        raise Problem("monitor_contradicted", field=values["field"], problem=values["problem"])
+
+
+def _find_contradiction(configuration: Configuration) -> Problem | None:
+    try:
+        _check_of_fields_together()(configuration)
+    except Problem as problem:
+        return problem
+    return None
+
+
+@cache
+def _check_of_fields_together() -> Check:
+    from monitoring.contract.validation import rules_of  # noqa: PLC0415 - only who changes monitors needs it
+
+    document = published_document()
+    schema = document.root["components"]["schemas"]["MonitorCreate"]
+    rules = {keyword: schema[keyword] for keyword in ("if", "then", "else")}
+    return rules_of(document).request_check(rules, "body")
 
 
 def _check_readable(fields: Mapping[str, Json]) -> None:

@@ -20,6 +20,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.inserts import insert_together
 from monitoring.contract.document import Json
+from monitoring.contract.entity_tags import is_current
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
@@ -31,16 +32,19 @@ from monitoring.monitors.configuration import (
     sent_configuration_of,
     store_configuration,
 )
-from monitoring.monitors.entity_tags import is_current
 from monitoring.monitors.health import State
+from monitoring.monitors.heartbeats.models import Heartbeat
+from monitoring.monitors.heartbeats.tokens import new_token
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
-from monitoring.monitors.models import CheckState, Monitor
+from monitoring.monitors.models import HEARTBEAT, CheckState, Monitor
 from monitoring.monitors.recording import entries_of, record_act, record_change
+from monitoring.monitors.settings_rules import demand_offered, demand_public_resolver
 
 
 async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None) -> Monitor:
-    """Create a monitor. Raises Problem if the team's plan is full."""
+    """Create a monitor. Raises Problem if the plan is full, or the operator does not allow it."""
     configuration = rules.complete(given, default_configuration())
+    demand_offered(configuration, current_backends().settings)
     now = datetime.now(UTC)
     monitor = Monitor(
         team_id=team_id,
@@ -58,7 +62,8 @@ async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor 
             team = await Team.get(id=team_id)
             raise Problem("monitor_limit_reached", max_monitors=team.max_monitors)
         entries = entries_of(monitor, Action.MONITOR_CREATED, by)
-        await insert_together(connection, monitor, *begin_checks(monitor, now), *entries)
+        own = [Heartbeat(monitor_id=monitor.id, **new_token())] if monitor.type == HEARTBEAT else []
+        await insert_together(connection, monitor, *begin_checks(monitor, now), *own, *entries)
         await cover_monitor(monitor, datetime.now(UTC), since=now)
     return monitor
 
@@ -99,6 +104,7 @@ async def update_monitor(
         before = sent_configuration_of(monitor)
         after = rules.change(before, patch, default_configuration())
         if after != before:
+            demand_public_resolver(after, current_backends().settings)
             await _store_change(monitor, before, after)
             await record_change(monitor, before, after, by)
         return monitor
@@ -128,7 +134,7 @@ async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -
     if check_state is None or monitor is None:
         raise Problem("monitor_not_found")
     monitor.remember(check_state)
-    if not is_current(if_match, monitor.version):
+    if not is_current(if_match, str(monitor.version)):
         raise Problem("monitor_changed")
     return monitor
 
@@ -143,7 +149,7 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
         monitor.status = rules.status_after(monitor.status, paused=monitor.paused)
         monitor.status_changed_at = (await restart_checks([monitor], now))[monitor.id]
     elif rules.is_checked_otherwise(before, after):
-        await check_changed(monitor.check_state, now)
+        await check_changed(monitor, now)
     if not monitor.paused and is_covered(monitor.check_state, now):  # a resumed one, too
         monitor.status = State.MAINTENANCE
     await monitor.save()

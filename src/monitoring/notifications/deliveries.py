@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -79,6 +80,11 @@ async def list_deliveries_about(
     """
     about = NotificationDelivery.filter(subject_id=subject_id, channel__team_id=team_id)
     return await about.order_by("-id" if newest_first else "id").limit(MOST_ABOUT).select_related("channel")
+
+
+def is_somebody_told(deliveries: Iterable[NotificationDelivery]) -> bool:
+    """Return whether one of these deliveries has arrived, or is still to be sent."""
+    return any(each.status in (DeliveryStatus.DELIVERED, DeliveryStatus.PENDING) for each in deliveries)
 
 
 async def redeliver(

@@ -13,8 +13,10 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.pages import take_page
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
+from monitoring.contract.entity_tags import version_of
 from monitoring.notifications import deliveries, service
 from monitoring.notifications.channels.targets import demand_reachable
+from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.representations import (
     represent_channel,
     represent_channels,
@@ -34,8 +36,8 @@ async def list_notification_channels(
     after_id = decode_cursor(cursor) if cursor else None
     if monitor_id:
         told = await service.find_alerted_channels(caller.team_id, UUID(monitor_id))
-        return Reply(represent_channels(take_page(told, limit, after_id)))
-    return Reply(represent_channels(await service.list_channels(caller.team_id, limit, after_id)))
+        return Reply.tagged(represent_channels(take_page(told, limit, after_id)))
+    return Reply.tagged(represent_channels(await service.list_channels(caller.team_id, limit, after_id)))
 
 
 async def create_notification_channel(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
@@ -52,26 +54,29 @@ async def _create_channel(caller: Caller, given: Json) -> Reply:
 
 async def get_notification_channel(channel_id: str, caller: Caller) -> Reply:
     """Answer one channel."""
-    return Reply(represent_channel(await service.get_channel(caller.team_id, UUID(channel_id))))
+    return _reply(await service.get_channel(caller.team_id, UUID(channel_id)))
 
 
 async def update_notification_channel(
-    channel_id: str, body: Json, caller: Caller, act_once: ActOnce
+    channel_id: str, body: Json, caller: Caller, act_once: ActOnce, if_match: str | None = None
 ) -> Reply:
     """Change a channel."""
     await demand_reachable(body)
-    return await act_once(partial(_update_channel, UUID(channel_id), caller, body))
+    return await act_once(partial(_update_channel, UUID(channel_id), caller, body, if_match))
 
 
-async def _update_channel(channel_id: UUID, caller: Caller, patch: Json) -> Reply:
-    channel = await service.update_channel(caller.team_id, channel_id, patch, by=caller.actor)
-    return Reply(represent_channel(channel))
+async def _update_channel(channel_id: UUID, caller: Caller, patch: Json, if_match: str | None) -> Reply:
+    return _reply(await service.update_channel(caller.team_id, channel_id, patch, if_match, by=caller.actor))
 
 
-async def delete_notification_channel(channel_id: str, caller: Caller) -> Reply:
+async def delete_notification_channel(channel_id: str, caller: Caller, if_match: str | None = None) -> Reply:
     """Delete a channel."""
-    await service.delete_channel(caller.team_id, UUID(channel_id), by=caller.actor)
+    await service.delete_channel(caller.team_id, UUID(channel_id), if_match, by=caller.actor)
     return Reply.empty()
+
+
+def _reply(channel: NotificationChannel) -> Reply:
+    return Reply.tagged(represent_channel(channel), version=version_of(channel.updated_at))
 
 
 async def test_notification_channel(  # the document names it so: it is no test

@@ -21,6 +21,7 @@ from monitoring.backends.encryption import UndecryptableError
 from monitoring.backends.pages import Page, read_page
 from monitoring.contract.configurations import change, complete, merge
 from monitoring.contract.document import Json
+from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.configuration import (
@@ -105,7 +106,12 @@ async def get_channel(team_id: UUID, channel_id: UUID) -> NotificationChannel:
 
 
 async def update_channel(
-    team_id: UUID, channel_id: UUID, patch: Mapping[str, Json], *, by: Actor | None = None
+    team_id: UUID,
+    channel_id: UUID,
+    patch: Mapping[str, Json],
+    if_match: str | None = None,
+    *,
+    by: Actor | None = None,
 ) -> NotificationChannel:
     """Apply a merge patch. A patch that changes nothing leaves `updated_at` as it is.
 
@@ -114,8 +120,7 @@ async def update_channel(
     another type, or makes the body too large.
     """
     async with transaction():
-        locked = NotificationChannel.select_for_update(no_key=True)
-        channel = _existing(await locked.get_or_none(id=channel_id, team_id=team_id))
+        channel = await _lock_channel(team_id, channel_id, if_match)
         if patch["type"] != channel.type:
             raise Problem("notification_channel_type_fixed")
         before = configuration_of(channel)
@@ -147,13 +152,23 @@ async def update_channel(
         return channel
 
 
-async def delete_channel(team_id: UUID, channel_id: UUID, *, by: Actor | None = None) -> None:
+async def delete_channel(
+    team_id: UUID, channel_id: UUID, if_match: str | None = None, *, by: Actor | None = None
+) -> None:
     """Delete a channel with its deliveries."""
     async with transaction():
-        channel = await get_channel(team_id, channel_id)
-        if not await NotificationChannel.filter(id=channel_id).delete():
-            raise Problem("notification_channel_not_found")
+        channel = await _lock_channel(team_id, channel_id, if_match)
+        await channel.delete()
         await record_act(channel, Action.CHANNEL_DELETED, by)
+
+
+async def _lock_channel(team_id: UUID, channel_id: UUID, if_match: str | None) -> NotificationChannel:
+    """Lock a channel's row until the transaction ends. Raises Problem unless `If-Match` holds."""
+    locked = NotificationChannel.select_for_update(no_key=True)
+    channel = _existing(await locked.get_or_none(id=channel_id, team_id=team_id))
+    if not is_current(if_match, version_of(channel.updated_at)):
+        raise Problem("notification_channel_changed")
+    return channel
 
 
 def _existing(channel: NotificationChannel | None) -> NotificationChannel:

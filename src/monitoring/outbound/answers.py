@@ -7,21 +7,21 @@ import ssl
 from collections.abc import Callable
 from typing import NamedTuple
 
-import httptools
-
 from monitoring.outbound.certificates import explain
 from monitoring.outbound.encodings import Decompressor
 from monitoring.outbound.exchanges import BodyReader, Headers
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid
+from monitoring.outbound.framing import Framing, choose_framing
+from monitoring.outbound.heads import Head, check_beginning, find_end, read_head
 from monitoring.outbound.redirects import is_redirect
 
 MAX_BODY_BYTES = 1_048_576
-MAX_HEAD_BYTES = 65_536
+MAX_HEAD_BYTES = 262_144  # as in Chromium
 MAX_ANSWER_BYTES = 8 * MAX_BODY_BYTES  # room for a whole body in chunks of one byte, which take six each
 
-_MIN_STATUS = 100
 _SWITCHING_PROTOCOLS = 101
 _MIN_FINAL_STATUS = 200
+_WITHOUT_BODY = frozenset({_SWITCHING_PROTOCOLS, 204, 304})
 
 
 class Answer(NamedTuple):
@@ -39,9 +39,9 @@ class AnswerReader(asyncio.Protocol):
     """Settles `answer` with an Answer or with ExchangeFailed, and drops everything that comes afterwards.
 
     Reading stops after the head, unless the body reader wants the body. The body of a redirect that will be
-    followed is never read. A body is read up to a cap. Everything else (head, trailers, framing) has a cap of
-    its own, which starts again after each piece of body. The answer as a whole has a third cap, since the
-    framing can be many times larger than the body.
+    followed is never read. A body is read up to a cap, and all heads together, interim ones included, have a
+    cap of their own. The answer as a whole has a third cap, since the framing can be many times larger than
+    the body.
     """
 
     def __init__(
@@ -58,51 +58,38 @@ class AnswerReader(asyncio.Protocol):
         self._body_reader = body_reader
         self._on_first_byte: Callable[[], None] | None = on_first_byte
 
-        self._parser = httptools.HttpResponseParser(self)
-        # Browsers read such answers too. Nothing can be smuggled this way: a connection carries one answer.
-        self._parser.set_dangerous_leniencies(
-            lenient_headers=True,
-            lenient_chunked_length=True,
-            lenient_transfer_encoding=True,
-            lenient_data_after_close=True,
-            lenient_optional_lf_after_cr=True,
-            lenient_optional_cr_before_lf=True,
-            lenient_optional_crlf_after_chunk=True,
-            lenient_spaces_after_chunk_size=True,
-        )
-        self._status_code: int | None = None
-        self._headers: dict[bytes, list[bytes]] = {}
-        self._body = bytearray()
+        self._unread = bytearray()  # of a head that has not come to its end
+        self._searched_bytes = 0
+        self._interim_bytes = 0
+        self._head: Head | None = None
+        self._framing: Framing | None = None
         self._decompressor: Decompressor | None = None
-        self._bytes_beside_body = 0
+        self._body = bytearray()
         self._received_bytes = 0
 
     def let_go(self) -> None:
-        """Drop what was read. Otherwise reader and parser would live until a garbage collection."""
+        """Drop what was read. Otherwise it would live until a garbage collection."""
+        self._unread.clear()
         self._body.clear()
         self._body_reader = self._decompressor = None
-        del self._parser
 
     # Called by the transport
 
     def data_received(self, received: bytes) -> None:
-        """Parse received bytes, in pieces that never exceed the cap of the head."""
+        """Read heads until the final one, and its body as far as it is wanted."""
         self._received_bytes += len(received)
         if self._on_first_byte:
             self._on_first_byte()
             self._on_first_byte = None
-        position = 0
-        while position < len(received) and not self.answer.done():
-            if self._bytes_beside_body >= MAX_HEAD_BYTES:
-                self._fail(invalid(f"The answer's headers are larger than {MAX_HEAD_BYTES:,} bytes"))
-                return
-            if self._received_bytes > MAX_ANSWER_BYTES:
-                self._fail(invalid(f"The answer is larger than {MAX_ANSWER_BYTES:,} bytes with its framing"))
-                return
-            piece = received[position : position + MAX_HEAD_BYTES - self._bytes_beside_body]
-            position += len(piece)
-            self._bytes_beside_body += len(piece)
-            self._parse(piece)
+        if self.answer.done():
+            return
+        try:
+            if not self._head:
+                received = self._read_heads(received)
+            if received and not self.answer.done():
+                self._read_body(received)
+        except ExchangeFailed as failed:
+            self._fail(failed)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Finish an answer that ends with its connection. Any other answer has failed."""
@@ -112,68 +99,79 @@ class AnswerReader(asyncio.Protocol):
             self._fail(ExchangeFailed(FailureCode.TLS_INVALID, explain(error)))
         elif self._on_first_byte:
             self._fail(broken_off("The connection was closed before an answer came"))
-        elif error is None and self._status_code and not self._tells_its_end():
-            self._end_body()
+        elif error:
+            self._break_off()
         else:
-            self._fail(broken_off("The connection broke off in the middle of the answer"))
+            self._end()
 
-    # Called by the parser
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header."""
-        if not self._status_code:  # later ones are trailers
-            self._headers.setdefault(name.lower(), []).append(value)
-
-    def on_headers_complete(self) -> None:
-        """Begin the body, if there is one to read."""
-        status_code = self._parser.get_status_code()
-        if status_code < _MIN_STATUS:
-            self._fail(invalid("The answer has no valid status"))
-        elif status_code < _MIN_FINAL_STATUS and status_code != _SWITCHING_PROTOCOLS:
-            self._headers.clear()  # an interim answer
-        else:
-            self._status_code = status_code
-            is_followed = self._follows_redirects and is_redirect(status_code, self._location())
-            if self._is_head or is_followed or not self._is_body_wanted(status_code):
-                self._finish()
+    def _end(self) -> None:
+        """End with a connection that the server closed in good order."""
+        if not self._head and self._unread.endswith(b"\n"):
+            self.data_received(b"\n")  # browsers and curl do not miss the empty line either
+        if not self.answer.done():
+            if self._framing and self._framing.may_break_off:
+                self._end_body()
             else:
-                self._begin_body()
+                self._break_off()
 
-    def on_body(self, piece: bytes) -> None:
-        """Let the body reader read a piece, unless it has read enough."""
-        if self.answer.done() or not self._body_reader or not self._decompressor:
-            return
-        self._bytes_beside_body = 0
+    def _break_off(self) -> None:
         try:
-            decompressed = self._decompressor.read(piece)
+            if self._unread:
+                check_beginning(self._unread, is_all=True)
         except ExchangeFailed as failed:
             self._fail(failed)
+        self._fail(broken_off("The connection broke off in the middle of the answer"))
+
+    def _read_heads(self, received: bytes) -> bytes:
+        """Read interim answers and the final head. Returns what has come of the body."""
+        self._unread += received
+        while True:
+            end = find_end(self._unread, self._searched_bytes)
+            if self._interim_bytes + (end or len(self._unread)) > MAX_HEAD_BYTES:
+                raise invalid(f"The answer's headers are larger than {MAX_HEAD_BYTES:,} bytes")
+            if end is None:
+                check_beginning(self._unread)
+                self._searched_bytes = len(self._unread)
+                return b""
+            head = read_head(bytes(self._unread[:end]))
+            del self._unread[:end]
+            if head.status_code >= _MIN_FINAL_STATUS or head.status_code == _SWITCHING_PROTOCOLS:
+                rest = bytes(self._unread)
+                self._unread.clear()
+                self._begin(head)
+                return rest
+            self._searched_bytes = 0
+            self._interim_bytes += end
+
+    def _begin(self, head: Head) -> None:
+        """Finish with the head, or begin the body if somebody reads it."""
+        self._head = head
+        framing = choose_framing(head)
+        is_followed = self._follows_redirects and is_redirect(head.status_code, self._location())
+        has_body = not self._is_head and head.status_code not in _WITHOUT_BODY
+        if not has_body or is_followed or not self._is_body_wanted(head):
+            self._finish()
             return
+        self._framing = framing
+        self._decompressor = Decompressor(self._find_header(b"content-encoding"), MAX_BODY_BYTES)
+        if framing.is_over:
+            self._end_body()
+
+    def _read_body(self, received: bytes) -> None:
+        """Let the body reader read what has come, unless it has read enough."""
+        if not self._body_reader or not self._framing or not self._decompressor:
+            return
+        if self._received_bytes > MAX_ANSWER_BYTES:
+            raise invalid(f"The answer is larger than {MAX_ANSWER_BYTES:,} bytes with its framing")
+        decompressed = self._decompressor.read(self._framing.take(received))
         self._body += decompressed
         if not self._body_reader.read(decompressed) or self._decompressor.is_cut:
             self._finish(is_cut=True)
-
-    def on_message_complete(self) -> None:
-        """Finish, unless this was an interim answer."""
-        if self._status_code:
+        elif self._framing.is_over:
             self._end_body()
 
-    def _parse(self, piece: bytes) -> None:
-        try:
-            self._parser.feed_data(piece)
-        except httptools.HttpParserUpgrade:
-            self._finish()
-        except httptools.HttpParserError:
-            self._fail(invalid("The answer is not HTTP"))
-
-    def _is_body_wanted(self, status_code: int) -> bool:
-        return self._body_reader is not None and self._body_reader.begin(status_code, self._headers)
-
-    def _begin_body(self) -> None:
-        try:
-            self._decompressor = Decompressor(self._find_header(b"content-encoding"), MAX_BODY_BYTES)
-        except ExchangeFailed as failed:
-            self._fail(failed)
+    def _is_body_wanted(self, head: Head) -> bool:
+        return self._body_reader is not None and self._body_reader.begin(head.status_code, head.headers)
 
     def _end_body(self) -> None:
         try:
@@ -183,32 +181,29 @@ class AnswerReader(asyncio.Protocol):
             self._fail(failed)
         self._finish()
 
-    def _tells_its_end(self) -> bool:
-        return b"content-length" in self._headers or b"transfer-encoding" in self._headers
-
     def _location(self) -> str | None:
-        if b"location" not in self._headers:
+        if not self._head or b"location" not in self._head.headers:
             return None
-        location = self._headers[b"location"][0]
+        location = self._head.headers[b"location"][0]
         try:
             return location.decode()
         except UnicodeDecodeError:
             return location.decode("latin-1")
 
     def _finish(self, *, is_cut: bool = False) -> None:
-        if not self.answer.done() and self._status_code:
+        if not self.answer.done() and self._head:
             answer = Answer(
-                self._status_code,
+                self._head.status_code,
                 self._location(),
                 self._find_header(b"retry-after"),
                 bytes(self._body),
                 is_cut,
-                self._headers,
+                self._head.headers,
             )
             self.answer.set_result(answer)
 
     def _find_header(self, name: bytes) -> str:
-        return b", ".join(self._headers.get(name, [])).decode("latin-1")
+        return b", ".join(self._head.headers.get(name, []) if self._head else []).decode("latin-1")
 
     def _fail(self, failed: ExchangeFailed) -> None:
         if not self.answer.done():

@@ -23,9 +23,43 @@ _SENTENCES = {
     23: "The certificate was revoked",
     62: "The certificate is for another host",
     64: "The certificate is for another host",
+    66: "The certificate's key is too short: it needs 2,048 bits, or 224 on an elliptic curve",
+    67: "The certificate's authority has a key that is too short: it needs 2,048 bits, or 224 on a curve",
+    68: "The certificate, or one of its authorities', is signed with a weak digest: it needs SHA-256",
 }
 
+# Python's own, and what it leaves out although Chromium and curl offer it: RSA for the exchange of keys, and
+# SHA-1 for the authentication of records, which is no signature.
+_SUITES = (
+    "@SECLEVEL=2:ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:DHE+AES:kRSA+AESGCM:kRSA+AES:!aNULL:!eNULL:!aDSS:!AESCCM"
+)
+_ALL_SUITES = "@SECLEVEL=0:ALL:!eNULL"
+# Servers from before RFC 5746 are opened by browsers too. `ssl` names this option since 3.12.
+_LEGACY_SERVER_CONNECT = getattr(ssl, "OP_LEGACY_SERVER_CONNECT", 0x4)
+
 NO_TLS = "The server does not speak TLS on this port"
+_NO_SAFE_VERSION = "The server speaks no version of TLS that is safe: it needs 1.2 or 1.3"
+_NOTHING_SHARED = (
+    "The server ended the TLS handshake: it takes none of the cipher suites that are offered, "
+    "or demands a certificate of its clients"
+)
+_NOT_ACCEPTED = "The server does not accept the certificate that was shown to it"
+_REASONS = {
+    "DH_KEY_TOO_SMALL": "The server exchanges Diffie-Hellman keys that are too short: they need 2,048 bits",
+    "HTTP_REQUEST": NO_TLS,
+    "PACKET_LENGTH_TOO_LONG": NO_TLS,
+    "RECORD_LAYER_FAILURE": NO_TLS,
+    "SSLV3_ALERT_HANDSHAKE_FAILURE": _NOTHING_SHARED,
+    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "The server demands a certificate of its clients",
+    "SSLV3_ALERT_BAD_CERTIFICATE": _NOT_ACCEPTED,
+    "SSLV3_ALERT_CERTIFICATE_EXPIRED": _NOT_ACCEPTED,
+    "TLSV1_ALERT_INSUFFICIENT_SECURITY": _NOTHING_SHARED,
+    "TLSV1_ALERT_PROTOCOL_VERSION": _NO_SAFE_VERSION,
+    "TLSV1_ALERT_UNKNOWN_CA": _NOT_ACCEPTED,
+    "TLSV1_UNRECOGNIZED_NAME": "The server has no certificate for this host",
+    "UNSUPPORTED_PROTOCOL": _NO_SAFE_VERSION,
+    "WRONG_VERSION_NUMBER": NO_TLS,
+}
 
 _DER = 2  # `_ssl.ENCODING_DER`
 
@@ -65,27 +99,34 @@ def make_verifying_context(ca_file: str | None, certificate_authority: str | Non
     return context
 
 
+def make_browsing_context(ca_file: str | None, certificate_authority: str | None = None) -> ssl.SSLContext:
+    """Verify as `make_verifying_context` does, and speak with every server that browsers speak with."""
+    context = make_verifying_context(ca_file, certificate_authority)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers(_SUITES)
+    context.options |= _LEGACY_SERVER_CONNECT
+    return context
+
+
+def make_trusting_context() -> ssl.SSLContext:
+    """Verify nothing, and speak with every server that OpenSSL can speak with, however weak it protects."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+    context.set_ciphers(_ALL_SUITES)
+    context.options |= _LEGACY_SERVER_CONNECT
+    return context
+
+
 def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
     """Return why a handshake failed; with `expired`, name the certificate and its date."""
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code == EXPIRED and expired:
             return f"{expired.subject} expired on {expired.at:%Y-%m-%d}"
         return _SENTENCES.get(error.verify_code, "The certificate cannot be trusted")
-    return _explain_alert(getattr(error, "reason", None))  # errors that `ssl` itself raises have no reason
-
-
-def _explain_alert(reason: str | None) -> str:
-    match reason:
-        case "WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE" | "PACKET_LENGTH_TOO_LONG":
-            return NO_TLS
-        case "UNSUPPORTED_PROTOCOL" | "TLSV1_ALERT_PROTOCOL_VERSION":
-            return "The server speaks no version of TLS that is safe"
-        case "TLSV13_ALERT_CERTIFICATE_REQUIRED":
-            return "The server demands a certificate of its clients"
-        case "TLSV1_ALERT_UNKNOWN_CA" | "SSLV3_ALERT_BAD_CERTIFICATE" | "SSLV3_ALERT_CERTIFICATE_EXPIRED":
-            return "The server does not accept the certificate that was shown to it"
-        case _:
-            return "The TLS handshake failed"
+    reason = getattr(error, "reason", None) or ""  # errors that `ssl` itself raises have none
+    return _REASONS.get(reason, "The TLS handshake failed")
 
 
 @lru_cache(maxsize=2048)
@@ -126,6 +167,25 @@ def read_chain(tls: ssl.SSLObject) -> list[bytes]:
     within = tls._sslobj  # type: ignore[attr-defined]  # noqa: SLF001
     chain = within.get_verified_chain() if is_verified else within.get_unverified_chain()
     return [certificate.public_bytes(_DER) for certificate in chain or ()]
+
+
+def read_names(certificate: bytes) -> list[str]:
+    """Return the host names for which a certificate in DER is: its alternative names (RFC 5280 §4.2.1.6)."""
+    from cryptography import x509  # noqa: PLC0415 - few monitors look at names
+
+    try:
+        extensions = x509.load_der_x509_certificate(certificate).extensions
+        names = extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (ValueError, x509.ExtensionNotFound):
+        return []
+    return names.get_values_for_type(x509.DNSName)
+
+
+def covers(name: str, host: str) -> bool:
+    """Return whether a name of a certificate is for a host. A `*` stands for one label (RFC 9525 §6.3)."""
+    name, host = name.lower(), host.lower()
+    label, _, domain = host.partition(".")
+    return name == host or (bool(label) and name == f"*.{domain}")
 
 
 class _Elements:

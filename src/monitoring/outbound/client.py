@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 from monitoring.outbound.answers import Answer, AnswerReader
 from monitoring.outbound.certificates import Expiry
+from monitoring.outbound.cookies import Cookies
 from monitoring.outbound.dialer import Call, Dialer, open_configured_dialer
 from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, blocked, invalid
@@ -49,7 +51,7 @@ class HttpClient:
 
 async def _follow(request: OutboundRequest, body_reader: BodyReader | None, call: Call) -> Exchange:
     """Send a request, and follow redirects if it says so."""
-    hop = _first_hop(request)
+    hop, cookies = _first_hop(request), Cookies()
     expiries: list[Expiry] = []
     for _ in range(MAX_REDIRECTS + 1):
         answer, tls_expiry = await _ask(hop, request, body_reader, call)
@@ -67,7 +69,8 @@ async def _follow(request: OutboundRequest, body_reader: BodyReader | None, call
                 retry_after=answer.retry_after,
                 headers=answer.headers,
             )
-        hop = _following_hop(hop, answer)
+        cookies.keep(hop.target, answer.headers.get(b"set-cookie", ()))
+        hop = replace(_following_hop(hop, answer), cookies=cookies)
     raise ExchangeFailed(FailureCode.TOO_MANY_REDIRECTS, f"Redirected more than {MAX_REDIRECTS} times")
 
 
@@ -85,12 +88,13 @@ async def _ask(
             on_first_byte=call.stopwatch.begin_reading,
         )
 
+    tls = request.tls._replace(protocols=("http/1.1",))
     connection = await call.connect(
         target,
         new_reader,
         tls_host=target.host.removesuffix(".") if target.scheme == "https" else None,
         verify_tls=request.verify_tls,
-        tls=request.tls if is_first_origin else request.tls._replace(client_certificate=None),
+        tls=tls if is_first_origin else tls._replace(client_certificate=None),
     )
     try:
         connection.transport.write(written)

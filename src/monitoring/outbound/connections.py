@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Generic, NamedTuple, TypeVar
 
@@ -18,9 +17,12 @@ from monitoring.outbound.certificates import (
     Expiry,
     explain,
     find_first_expiry,
-    make_verifying_context,
+    make_browsing_context,
+    make_trusting_context,
 )
-from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off
+from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid, is_ours
+from monitoring.outbound.listening import Listener
+from monitoring.outbound.starttls import AskForTls
 from monitoring.outbound.stopwatch import Phase, Stopwatch
 from monitoring.outbound.tls_channel import TlsChannel
 from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings, show_certificate
@@ -30,35 +32,38 @@ MAX_ADDRESSES_TRIED = 4
 MAX_SECOND_LOOK_SECONDS = 2.0
 
 # Of monitors with certificates of their own. One that trusts the system's authorities takes a megabyte.
-_MAX_OWN_CONTEXTS = 64
-
-# When this machine has run out of these, it says nothing about the other side.
-_OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
-
+_MAX_CONTEXTS = 64
 
 Reader = TypeVar("Reader", bound=asyncio.Protocol)
+Result = TypeVar("Result")
 
 
 class Connection(NamedTuple, Generic[Reader]):
     """An open connection.
 
     With TLS, `tls_expiry` is of the chain by which the server's certificate was verified, its authority's
-    included. Where nothing is verified, it is of the server's own certificate.
+    included. Where nothing is verified, it is of the server's own certificate. `chain` is as `read_chain`
+    returns it.
     """
 
     transport: asyncio.Transport | TlsChannel
     reader: Reader
     tls_expiry: Expiry | None = None
+    chain: Sequence[bytes] = ()
 
 
 class Destination(NamedTuple):
-    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS."""
+    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS.
+
+    `ask_for_tls` is said before the handshake.
+    """
 
     addresses: Sequence[Address]
     port: int
     tls_host: str | None
     verify_tls: bool
     tls: TlsSettings = AS_USUAL
+    ask_for_tls: AskForTls | None = None
 
 
 class Connector:
@@ -66,8 +71,7 @@ class Connector:
 
     def __init__(self, ca_file: str | None = None) -> None:
         self._ca_file = ca_file
-        self._verifying = _make_verifying_context(ca_file)
-        self._trusting = _make_trusting_context()
+        _make_context(AS_USUAL, ca_file, verifies=True)  # so that a file that cannot be read fails here
 
     async def open(
         self,
@@ -86,7 +90,12 @@ class Connector:
         if destination.tls_host is None:
             transport, reader = await _connect_to_one(destination, new_reader, deadline, stopwatch)
             return Connection(transport, reader)
-        transport, channel = await _connect_to_one(destination, TlsChannel, deadline, stopwatch)
+        if destination.ask_for_tls:
+            transport, server = await _connect_to_one(destination, Listener, deadline, stopwatch)
+            stopwatch.enter(Phase.WAITING)
+            channel = await _ask(transport, server, destination.ask_for_tls)
+        else:
+            transport, channel = await _connect_to_one(destination, TlsChannel, deadline, stopwatch)
         stopwatch.enter(Phase.SECURING)
         connection = await self._shake_hands(transport, channel, destination, new_reader(), deadline)
         stopwatch.leave()
@@ -100,72 +109,71 @@ class Connector:
         reader: Reader,
         deadline: float,
     ) -> Connection[Reader]:
-        if destination.tls == AS_USUAL:
-            context = self._verifying if destination.verify_tls else self._trusting
-        else:
-            context = _make_own_context(destination.tls, self._ca_file, verifies=destination.verify_tls)
+        context = _make_context(destination.tls, self._ca_file, verifies=destination.verify_tls)
         try:
             await channel.secure(reader, context, destination.tls_host)
         except ssl.SSLError as error:
             expiry = None
             if getattr(error, "verify_code", None) == EXPIRED:
                 peer = transport.get_extra_info("peername")[:2]
-                expiry = await self._look_again(peer, destination.tls_host, deadline)
+                expiry = await _look_again(peer, destination, deadline)
             message = explain(error, expiry)
             raise ExchangeFailed(FailureCode.TLS_INVALID, message, expiry.at if expiry else None) from None
         except OSError:
             message = "The connection was closed during the TLS handshake"
             raise ExchangeFailed(FailureCode.TLS_INVALID, message) from None
-        return Connection(
-            channel, reader, find_first_expiry(channel.chain if destination.verify_tls else channel.chain[:1])
-        )
+        chain = channel.chain
+        expiry = find_first_expiry(chain if destination.verify_tls else chain[:1])
+        return Connection(channel, reader, expiry, chain)
 
-    async def _look_again(
-        self, peer: tuple[str, int], tls_host: str | None, deadline: float
-    ) -> Expiry | None:
-        """Connect again without verifying, to learn which certificate expired: OpenSSL does not report it.
 
-        Returns None where nothing that the server sends has expired, but an authority that we trust has.
-        """
-        loop = asyncio.get_running_loop()
-        seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
-        with suppress(OSError, ExchangeFailed):
-            async with asyncio.timeout(seconds):
+async def _look_again(peer: tuple[str, int], destination: Destination, deadline: float) -> Expiry | None:
+    """Connect again without verifying, to learn which certificate expired: OpenSSL does not report it.
+
+    Returns None where nothing that the server sends has expired, but an authority that we trust has.
+    """
+    loop = asyncio.get_running_loop()
+    seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
+    with suppress(OSError, ExchangeFailed):
+        async with asyncio.timeout(seconds):
+            if destination.ask_for_tls:
+                transport, server = await loop.create_connection(Listener, *peer)
+                channel = await _ask(transport, server, destination.ask_for_tls)
+            else:
                 _, channel = await loop.create_connection(TlsChannel, *peer)
-                await channel.secure(asyncio.Protocol(), self._trusting, tls_host)
-                channel.abort()
-                expiry = find_first_expiry(channel.chain)
-                return expiry if expiry and expiry.at <= datetime.now(UTC) else None
-        return None
+            await channel.secure(
+                asyncio.Protocol(), _make_context(AS_USUAL, None, verifies=False), destination.tls_host
+            )
+            channel.abort()
+            expiry = find_first_expiry(channel.chain)
+            return expiry if expiry and expiry.at <= datetime.now(UTC) else None
+    return None
 
 
-@cache  # reading the system's authorities takes 20 ms, and a process opens several dialers
-def _make_verifying_context(ca_file: str | None) -> ssl.SSLContext:
-    context = make_verifying_context(ca_file)
-    context.set_alpn_protocols(["http/1.1"])
-    return context
+async def _ask(transport: asyncio.Transport, server: Listener, ask_for_tls: AskForTls) -> TlsChannel:
+    """Ask the server for TLS, and leave the connection to a channel that has not shaken hands yet."""
+    try:
+        await ask_for_tls(transport, server)
+    except BaseException:
+        transport.abort()
+        raise
+    if not server.is_silent:  # it would be taken for what is said under TLS (CVE-2011-0411)
+        transport.abort()
+        raise invalid("The server did not wait for the TLS handshake")
+    channel = TlsChannel()
+    transport.set_protocol(channel)
+    channel.connection_made(transport)
+    return channel
 
 
-@cache
-def _make_trusting_context() -> ssl.SSLContext:
-    return _make_fresh_trusting_context()
-
-
-def _make_fresh_trusting_context() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols(["http/1.1"])
-    return context
-
-
-@lru_cache(_MAX_OWN_CONTEXTS)
-def _make_own_context(settings: TlsSettings, ca_file: str | None, *, verifies: bool) -> ssl.SSLContext:
+@lru_cache(_MAX_CONTEXTS)  # reading the system's authorities takes 20 ms
+def _make_context(settings: TlsSettings, ca_file: str | None, *, verifies: bool) -> ssl.SSLContext:
     if verifies:
-        context = make_verifying_context(ca_file, settings.certificate_authority)
-        context.set_alpn_protocols(["http/1.1"])
+        context = make_browsing_context(ca_file, settings.certificate_authority)
     else:
-        context = _make_fresh_trusting_context()
+        context = make_trusting_context()
+    if settings.protocols:
+        context.set_alpn_protocols(settings.protocols)
     if settings.client_certificate:
         show_certificate(context, settings.client_certificate)
     return context
@@ -181,29 +189,27 @@ def choose(addresses: Sequence[Address]) -> list[Address]:
     return in_turn[:MAX_ADDRESSES_TRIED]
 
 
-def _connect_to_one(
-    destination: Destination, new_reader: Callable[[], Reader], deadline: float, stopwatch: Stopwatch
-) -> Awaitable[tuple[asyncio.Transport, Reader]]:
-    addresses = choose(destination.addresses)
-    if len(addresses) == 1:
-        return _connect(addresses[0], destination.port, new_reader, stopwatch)
-    return _try_in_turn(addresses, destination.port, new_reader, deadline, stopwatch)
-
-
-async def _try_in_turn(
-    addresses: Sequence[Address],
-    port: int,
-    new_reader: Callable[[], Reader],
-    deadline: float,
-    stopwatch: Stopwatch,
-) -> tuple[asyncio.Transport, Reader]:
+async def try_in_turn(
+    addresses: Sequence[Address], attempt: Callable[[Address], Awaitable[Result]], deadline: float
+) -> Result:
+    """Return the result of the first attempt that succeeds; only the last may take all the time left."""
     loop = asyncio.get_running_loop()
-    *others, last = addresses
+    *others, last = choose(addresses)
     for address in others:
         with suppress(ExchangeFailed, TimeoutError):
             async with asyncio.timeout((deadline - loop.time()) / 2):
-                return await _connect(address, port, new_reader, stopwatch)
-    return await _connect(last, port, new_reader, stopwatch)
+                return await attempt(address)
+    return await attempt(last)
+
+
+def _connect_to_one(
+    destination: Destination, new_reader: Callable[[], Reader], deadline: float, stopwatch: Stopwatch
+) -> Awaitable[tuple[asyncio.Transport, Reader]]:
+    return try_in_turn(
+        destination.addresses,
+        lambda address: _connect(address, destination.port, new_reader, stopwatch),
+        deadline,
+    )
 
 
 async def _connect(
@@ -215,7 +221,7 @@ async def _connect(
     except ConnectionRefusedError:
         raise ExchangeFailed(FailureCode.CONNECTION_REFUSED, "The connection was refused") from None
     except OSError as error:
-        if error.errno in _OURS:
+        if is_ours(error):
             raise
         raise broken_off("The host cannot be reached") from None
     stopwatch.leave()

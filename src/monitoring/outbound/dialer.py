@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar, cast
 
 from monitoring.outbound.addresses import Address, Network, is_permitted, read_networks
-from monitoring.outbound.connections import Connection, Connector, Destination, Reader
+from monitoring.outbound.connections import Connection, Connector, Destination, Reader, try_in_turn
+from monitoring.outbound.echoes import ping
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, blocked, too_late
 from monitoring.outbound.resolving import Resolver
+from monitoring.outbound.starttls import AskForTls
 from monitoring.outbound.stopwatch import Phase, Stopwatch
 from monitoring.outbound.targets import Endpoint
 from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings
@@ -32,14 +34,16 @@ async def open_dialer(
     allowed_networks: tuple[str, ...] = (),
     dns_servers: tuple[str, ...] = (),
     ca_file: str | None = None,
+    may_ping: bool = True,
 ) -> AsyncIterator[Dialer]:
     """Open a dialer for the running loop. When the block ends, calls that are still under way are cancelled.
 
     `allowed_networks` (CIDR) may be reached although they are not public; the metadata addresses of clouds
-    never may. `ca_file` replaces the system's certificate authorities.
+    never may. `ca_file` replaces the system's certificate authorities. `may_ping` is the operator's word; the
+    kernel has its own.
     """
     async with Resolver(dns_servers) as resolver:
-        dialer = Dialer(resolver, Connector(ca_file), read_networks(allowed_networks))
+        dialer = Dialer(resolver, Connector(ca_file), read_networks(allowed_networks), may_ping=may_ping)
         try:
             yield dialer
         finally:
@@ -52,6 +56,7 @@ def open_configured_dialer(settings: Settings) -> AbstractAsyncContextManager[Di
         allowed_networks=settings.allowed_networks,
         dns_servers=settings.dns_servers,
         ca_file=str(settings.ca_file) if settings.ca_file else None,
+        may_ping=settings.ping_monitors,
     )
 
 
@@ -59,11 +64,17 @@ class Dialer:
     """Makes calls, and never more of them at once than the process has connections for."""
 
     def __init__(
-        self, resolver: Resolver, connector: Connector, allowed_networks: tuple[Network, ...] = ()
+        self,
+        resolver: Resolver,
+        connector: Connector,
+        allowed_networks: tuple[Network, ...] = (),
+        *,
+        may_ping: bool = True,
     ) -> None:
         self._resolver = resolver
         self._connector = connector
         self._allowed_networks = allowed_networks
+        self._may_ping = may_ping
         self._max_connections = _affordable_connections()
         self._spare_connections = asyncio.Semaphore(self._max_connections)
         # The tasks with a call under way. `close` gives each of them a future to wait for.
@@ -95,7 +106,13 @@ class Dialer:
         self._calling[task] = None
         try:
             async with self._spare_connections:
-                call = Call(self._resolver, self._connector, self._allowed_networks, timeout_seconds)
+                call = Call(
+                    self._resolver,
+                    self._connector,
+                    self._allowed_networks,
+                    timeout_seconds,
+                    may_ping=self._may_ping,
+                )
                 try:
                     async with asyncio.timeout_at(call.deadline):
                         return await talk(call)
@@ -125,14 +142,17 @@ class Call:
         connector: Connector,
         allowed_networks: tuple[Network, ...],
         timeout_seconds: float,
+        *,
+        may_ping: bool,
     ) -> None:
         self._resolver = resolver
         self._connector = connector
         self._allowed_networks = allowed_networks
+        self._may_ping = may_ping
         self.stopwatch = Stopwatch()
         self.deadline = asyncio.get_running_loop().time() + timeout_seconds
 
-    async def connect(
+    async def connect(  # noqa: PLR0913 - how to secure it
         self,
         endpoint: Endpoint,
         new_reader: Callable[[], Reader],
@@ -140,28 +160,55 @@ class Call:
         tls_host: str | None = None,
         verify_tls: bool = True,
         tls: TlsSettings = AS_USUAL,
+        ask_for_tls: AskForTls | None = None,
     ) -> Connection[Reader]:
         """Resolve the endpoint's host, check its addresses, and connect. The caller closes the connection.
 
-        With `tls_host` the connection is secured, and the certificate must be for that host. Raises what
-        `Dialer.call` raises.
+        With `tls_host` the connection is secured, and the certificate must be for that host; `ask_for_tls` is
+        said before. Raises what `Dialer.call` raises.
         """
-        addresses = [endpoint.address] if endpoint.address else await self._resolve(endpoint.host)
-        self._judge(addresses)
-        destination = Destination(addresses, endpoint.port, tls_host, verify_tls, tls)
+        addresses = await self.find_addresses(endpoint)
+        destination = Destination(addresses, endpoint.port, tls_host, verify_tls, tls, ask_for_tls)
         return await self._connector.open(destination, new_reader, self.deadline, self.stopwatch)
+
+    async def find_addresses(self, endpoint: Endpoint) -> Sequence[Address]:
+        """Resolve the endpoint's host, and check its addresses. Raises what `Dialer.call` raises."""
+        addresses = [endpoint.address] if endpoint.address else await self._resolve(endpoint.host)
+        self.judge(addresses)
+        return addresses
+
+    async def ping(self, endpoint: Endpoint, ip_version: int | None = None) -> float:
+        """Resolve the endpoint's host, check its addresses, and return an echo's round trip in milliseconds.
+
+        With `ip_version`, only addresses of this version are asked. Raises what `Dialer.call` raises, and
+        PermissionError if no pings may be sent from here.
+        """
+        addresses = await self.find_addresses(endpoint)
+        if ip_version:
+            addresses = [each for each in addresses if each.version == ip_version]
+            if not addresses:
+                raise ExchangeFailed(FailureCode.DNS_FAILURE, f"The host has no address of IPv{ip_version}")
+        if not self._may_ping:
+            raise PermissionError
+        self.stopwatch.enter(Phase.WAITING)
+        return await try_in_turn(addresses, ping, self.deadline)
+
+    def judge(self, addresses: Iterable[Address]) -> None:
+        """Raise ExchangeFailed unless every address is permitted: one that is refused refuses the host."""
+        for address in addresses:
+            if not is_permitted(address, self._allowed_networks):
+                raise blocked()
+
+    @property
+    def name_servers(self) -> Sequence[Endpoint]:
+        """The operator's name servers. They may stand anywhere."""
+        return self._resolver.name_servers
 
     async def _resolve(self, host: str) -> list[Address]:
         self.stopwatch.enter(Phase.RESOLVING)
         addresses = await self._resolver.resolve(host)
         self.stopwatch.leave()
         return addresses
-
-    def _judge(self, addresses: Sequence[Address]) -> None:
-        """Raise ExchangeFailed unless every address is permitted: one that is refused refuses the host."""
-        for address in addresses:
-            if not is_permitted(address, self._allowed_networks):
-                raise blocked()
 
 
 def _affordable_connections() -> int:

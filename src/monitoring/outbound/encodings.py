@@ -7,55 +7,85 @@ import zlib
 from monitoring.outbound.failures import invalid
 
 MAX_GZIP_MEMBERS = 256  # an honest mebibyte has a few dozen
+MAX_CODINGS = 5  # as in curl
+MAX_INNER_RATIO = 8  # how much larger than its cap a body may be that is compressed a second time
 
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _RAW = -zlib.MAX_WBITS  # some servers send this as "deflate"
 _GZIP_MAGIC = b"\x1f\x8b"
 
+_GZIP = frozenset({"gzip", "x-gzip"})
+# A body in one of these cannot be read (IANA's registry of content codings, without those for special files).
+_NOT_ASKED_FOR = frozenset({"br", "compress", "dcb", "dcz", "x-compress", "zstd"})
+
 
 class Decompressor:
     """Decodes a Content-Encoding piece by piece, up to `max_bytes`. `is_cut` means that there was more.
 
-    Bytes after a compressed body are ignored, as in browsers, unless they are a further member of a gzip file
-    (RFC 1952 §2.2). Raises ExchangeFailed for an encoding that was not asked for.
+    Many servers name a charset there, or what is no coding at all. It is ignored, as in browsers. Raises
+    ExchangeFailed for a coding that was not asked for, and for more than `MAX_CODINGS`.
     """
 
     def __init__(self, encoding: str, max_bytes: int) -> None:
-        match [coding for coding in _codings(encoding) if coding != "identity"]:
-            case []:
-                self._is_compressed = self._has_members = False
-            case ["gzip" | "x-gzip"]:
-                self._is_compressed = self._has_members = True
-            case ["deflate"]:
-                self._is_compressed, self._has_members = True, False
-            case _:
-                raise invalid("The answer is encoded in a way that was not asked for")
-        self.is_cut = False
+        names = _codings(encoding)
+        if not _NOT_ASKED_FOR.isdisjoint(names):
+            raise invalid("The answer is encoded in a way that was not asked for")
+        codings = [name for name in names if name in _GZIP or name == "deflate"]
+        if len(codings) > MAX_CODINGS:
+            raise invalid(f"The answer is compressed more than {MAX_CODINGS} times")
+        # The coding that was applied last is undone first (RFC 9110 §8.4).
+        self._layers = [
+            _Layer(max_bytes * (MAX_INNER_RATIO if position else 1) + 1, has_members=name in _GZIP)
+            for position, name in reversed(list(enumerate(codings)))
+        ]
         self._room = max_bytes
+        self.is_cut = False
+
+    def read(self, piece: bytes) -> bytes:
+        """Return what the piece adds to the body. Raises ExchangeFailed if its compression is broken."""
+        for layer in self._layers:
+            piece = layer.inflate(piece)
+        self.is_cut = len(piece) > self._room or any(layer.is_full for layer in self._layers)
+        piece = piece[: self._room]
+        self._room -= len(piece)
+        return piece
+
+    def end(self) -> None:
+        """Finish the body. Raises ExchangeFailed if its compression is incomplete."""
+        if not self.is_cut and not all(layer.is_complete for layer in self._layers):
+            raise invalid("The answer's compression is broken")
+
+
+class _Layer:
+    """One coding, which inflates to no more than `max_bytes`.
+
+    Bytes after a compressed body are ignored, as in browsers, unless they are a further member of a gzip file
+    (RFC 1952 §2.2).
+    """
+
+    def __init__(self, max_bytes: int, *, has_members: bool) -> None:
+        self._room = max_bytes
+        self._has_members = has_members
         self._inflating = zlib.decompressobj(_GZIP_OR_ZLIB)
         self._members = 0
         self._after_member = b""  # what may be the beginning of another one
         self._is_over = False
 
-    def read(self, piece: bytes) -> bytes:
-        """Return what the piece adds to the body. Raises ExchangeFailed if its compression is broken."""
-        decoded = self._inflate(piece) if self._is_compressed else piece
-        if len(decoded) > self._room:
-            self.is_cut, decoded = True, decoded[: self._room]
-        self._room -= len(decoded)
-        return decoded
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be more than was inflated."""
+        return self._room == 0
 
-    def end(self) -> None:
-        """Finish the body. Raises ExchangeFailed if its compression is incomplete."""
-        # A server may also say that an empty body is compressed.
-        if self._members and not self._inflating.eof and not self.is_cut:
-            raise invalid("The answer's compression is broken")
+    @property
+    def is_complete(self) -> bool:
+        """Whether the body ended where its compression does. A server may also compress an empty one."""
+        return not self._members or self._inflating.eof
 
-    def _inflate(self, piece: bytes) -> bytes:
-        """Inflate up to one byte more than there is room for, member by member."""
-        rest, inflated = self._after_member + piece, b""
+    def inflate(self, piece: bytes) -> bytes:
+        """Inflate as much as there is room for, member by member."""
+        rest, inflated = self._after_member + piece, []
         self._after_member = b""
-        while rest and not self._is_over and len(inflated) <= self._room:
+        while rest and not self._is_over and self._room:
             if self._members == 0 or self._inflating.eof:
                 if self._members and len(rest) < len(_GZIP_MAGIC):
                     self._after_member = rest
@@ -63,11 +93,12 @@ class Decompressor:
                 self._begin_member(rest)
             else:
                 try:
-                    inflated += self._inflating.decompress(rest, self._room + 1 - len(inflated))
+                    inflated.append(self._inflating.decompress(rest, self._room))
                 except zlib.error:
                     raise invalid("The answer's compression is broken") from None
+                self._room -= len(inflated[-1])
                 rest = self._inflating.unused_data
-        return inflated
+        return b"".join(inflated)
 
     def _begin_member(self, first: bytes) -> None:
         if self._members and not (self._has_members and first.startswith(_GZIP_MAGIC)):

@@ -5,11 +5,15 @@ No sentence contains an address, or anything that the other side sent.
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from monitoring.outbound.stopwatch import Phase, Timings
+
+# When this machine has run out of these, it says nothing about the other side.
+_OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 class FailureCode(StrEnum):
@@ -70,3 +74,8 @@ def invalid(message: str) -> ExchangeFailed:
 def broken_off(message: str) -> ExchangeFailed:
     """Return the failure of a connection that could not be opened, or that broke."""
     return ExchangeFailed(FailureCode.CONNECTION_FAILED, message)
+
+
+def is_ours(error: OSError) -> bool:
+    """Return whether this machine has run out of sockets or memory: the other side is not to blame."""
+    return error.errno in _OURS

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from monitoring.outbound.cookies import Cookies
 from monitoring.outbound.request_bytes import write_request
 from monitoring.outbound.targets import Target, follow_location
 
@@ -13,17 +14,22 @@ MAX_REDIRECTS = 10
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SEE_OTHER = 303
+# What browsers tell every server of themselves. Another header may be a secret, whatever it is called.
+_FOR_EVERYBODY = frozenset(
+    {"accept", "accept-charset", "accept-language", "cache-control", "dnt", "pragma", "user-agent"}
+)
 _ABOUT_THE_BODY = frozenset({"content-encoding", "content-language", "content-location", "content-type"})
 
 
 @dataclass(frozen=True)
 class Hop:
-    """One of the requests that redirects lead through."""
+    """One of the requests that redirects lead through. `cookies` are those that earlier hops set."""
 
     target: Target
     method: str
     headers: Mapping[str, str]
     body: bytes | None
+    cookies: Cookies | None = None
 
     @cached_property
     def written(self) -> bytes:
@@ -39,15 +45,17 @@ def is_redirect(status_code: int, location: str | None) -> bool:
 def next_hop(hop: Hop, status_code: int, location: str) -> Hop:
     """Return the request that a redirect asks for. Raises UnusableUrl.
 
-    Another origin never gets headers and body of the first one, and a redirect back does not restore them.
-    After 307 and 308, which keep the method, the request then has no body.
+    Another origin never gets the body of the first one, nor its headers except those that browsers send to
+    everybody, and a redirect back does not restore them. After 307 and 308, which keep the method, the
+    request then has no body.
     """
     following = replace(hop, target=follow_location(hop.target, location))
     if _becomes_get(hop.method, status_code):
         headers = {name: value for name, value in hop.headers.items() if name.lower() not in _ABOUT_THE_BODY}
         following = replace(following, method="GET", headers=headers, body=None)
     if following.target.origin != hop.target.origin:
-        following = replace(following, headers={}, body=None)
+        headers = {name: value for name, value in hop.headers.items() if name.lower() in _FOR_EVERYBODY}
+        following = replace(following, headers=headers, body=None)
     return following
 
 

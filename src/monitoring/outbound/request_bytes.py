@@ -42,12 +42,18 @@ def write_request(hop: Hop) -> bytes:
         raise ValueError("not a method")
     lines = [f"{hop.method} {hop.target.path} HTTP/1.1", f"Host: {hop.target.authority}"]
     given = set()
+    given_cookies = []
     for name, value in hop.headers.items():
         if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
             raise ValueError("not a header")
-        if (lower := name.lower()) not in OUR_HEADERS:
+        lower = name.lower()
+        if hop.cookies and lower == "cookie":
+            given_cookies.append(value)
+        elif lower not in OUR_HEADERS:
             lines.append(f"{name}: {value}")
             given.add(lower)
+    if hop.cookies and (cookies := hop.cookies.write(hop.target, "; ".join(given_cookies))):
+        lines.append(f"Cookie: {cookies}")
     lines += [line for name, line in _DEFAULTS.items() if name not in given]
     if hop.body is not None or hop.method in _EXPECT_A_BODY:
         lines.append(f"Content-Length: {len(hop.body or b'')}")

@@ -7,12 +7,16 @@ import os
 import socket
 from ipaddress import ip_address
 from typing import Self
+from urllib.parse import urlsplit
 
 import aiodns
 import pycares
 
 from monitoring.outbound.addresses import Address
 from monitoring.outbound.failures import ExchangeFailed, FailureCode
+from monitoring.outbound.targets import Endpoint
+
+DNS_PORT = 53
 
 _UNKNOWN = {aiodns.error.ARES_ENOTFOUND, aiodns.error.ARES_EBADNAME}
 _WITHOUT_ADDRESS = {aiodns.error.ARES_ENODATA}
@@ -34,6 +38,7 @@ class Resolver:
     """
 
     def __init__(self, dns_servers: tuple[str, ...] = ()) -> None:
+        self._dns_servers = dns_servers
         self._resolver = aiodns.DNSResolver(dns_servers or None, flags=_FLAGS)
 
     async def __aenter__(self) -> Self:
@@ -41,6 +46,11 @@ class Resolver:
 
     async def __aexit__(self, *_: object) -> None:
         await self._resolver.close()
+
+    @property
+    def name_servers(self) -> list[Endpoint]:
+        """The servers that are asked, in their order."""
+        return [_read_name_server(each) for each in self._dns_servers or self._resolver.nameservers]
 
     async def resolve(self, host: str) -> list[Address]:
         """Return the addresses of a host, the most promising first (RFC 6724).
@@ -55,6 +65,14 @@ class Resolver:
         if not found.nodes:
             raise ExchangeFailed(FailureCode.DNS_FAILURE, _sentence(aiodns.error.ARES_ENODATA))
         return [ip_address(node.addr[0].decode()) for node in found.nodes]
+
+
+def _read_name_server(written: str) -> Endpoint:
+    """Read `address` or `address:port`. The brackets of an IPv6 address without a port may be missing."""
+    is_ipv6_alone = written.count(":") > 1 and not written.startswith("[")
+    place = urlsplit(f"//[{written}]" if is_ipv6_alone else f"//{written}")
+    address = ip_address(str(place.hostname))
+    return Endpoint(str(address), place.port or DNS_PORT, address)
 
 
 def _raise_if_ours(code: int) -> None:

@@ -6,10 +6,12 @@ The address check and the connection use the same parsed URL, so no second parse
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from urllib.parse import quote, unquote, urljoin
+
+import idna
 
 from monitoring.outbound.addresses import Address
 
@@ -27,6 +29,7 @@ _AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:@\[\]\\]+))(?::([0-9]{0,5}
 _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _LABEL_SEPARATOR = re.compile("[.\u3002\uff0e\uff61]")  # those of IDNA (RFC 3490 §3.1)
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_JOINERS = "\u200c\u200d"
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f]")
 _KEPT_AS_WRITTEN = "!$%&'()*+,/:;=?@[]|~"
 
@@ -41,7 +44,10 @@ class DisguisedAddress(UnusableUrl):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A host and port to connect to. If the host is an address, `address` is set and nothing is resolved."""
+    """A host and port to connect to. If the host is an address, `address` is set and nothing is resolved.
+
+    The port is 0 where a protocol knows no connections.
+    """
 
     host: str
     port: int
@@ -123,13 +129,18 @@ def read_endpoint(authority: str, default_port: int | None = None) -> Endpoint:
     return Endpoint(str(address4), port, address4) if address4 else Endpoint(host, port, None)
 
 
+def read_host(written: str) -> Endpoint:
+    """Read a host without a port. Raises UnusableUrl."""
+    return replace(read_endpoint(f"{written}:1"), port=0)
+
+
 def _read_name(written: str) -> str:
-    """Convert a host to ASCII as browsers do: percent-decode, then IDNA, which also folds wide digits."""
+    """Convert a host to ASCII as browsers do (WHATWG URL §3.3): percent-decode, then UTS 46."""
     try:
         decoded = unquote(written, errors="strict")
         if not _is_short_enough(decoded):
             raise UnusableUrl
-        host = decoded.encode("idna").decode("ascii").lower()
+        host = decoded.lower() if decoded.isascii() else _to_ascii(decoded)
     except UnicodeError:
         raise UnusableUrl from None
     if not _NAME.fullmatch(host.removesuffix(".")):
@@ -137,8 +148,29 @@ def _read_name(written: str) -> str:
     return host
 
 
+def _to_ascii(host: str) -> str:
+    """Apply UTS 46 with the flags of browsers. Raises idna.IDNAError, which is a UnicodeError.
+
+    `idna.encode` adds the rules of registries (IDNA 2008) to it, by which there are no names with emoji or
+    underscores.
+    """
+    labels = idna.uts46_remap(host, std3_rules=False, transitional=False).split(".")
+    return ".".join(label if label.isascii() else _to_ascii_label(label) for label in labels)
+
+
+def _to_ascii_label(label: str) -> str:
+    if label.startswith("xn--"):
+        raise UnusableUrl
+    idna.check_initial_combiner(label)
+    idna.check_bidi(label)
+    for position, character in enumerate(label):
+        if character in _JOINERS and not idna.valid_contextj(label, position):
+            raise UnusableUrl
+    return f"xn--{label.encode('punycode').decode('ascii')}"
+
+
 def _is_short_enough(host: str) -> bool:
-    """Check the length before IDNA, which takes a good part of a second for thousands of letters."""
+    """Check the length before a name is converted, since its server chose it."""
     labels = _LABEL_SEPARATOR.split(host)
     return len(host) <= MAX_HOST_NAME_CHARACTERS + len(".") and max(map(len, labels)) <= MAX_LABEL_CHARACTERS
 

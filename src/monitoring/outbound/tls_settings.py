@@ -11,11 +11,13 @@ class TlsSettings(NamedTuple):
     """Certificates in PEM. None stands for what all requests do.
 
     `certificate_authority` replaces the authorities that are trusted. `client_certificate` is a certificate,
-    with its chain and its unencrypted private key, for servers that ask for one.
+    with its chain and its unencrypted private key, for servers that ask for one. `protocols` are offered to
+    the server (ALPN, RFC 7301).
     """
 
     certificate_authority: str | None = None
     client_certificate: str | None = None
+    protocols: tuple[str, ...] = ()
 
 
 AS_USUAL = TlsSettings()

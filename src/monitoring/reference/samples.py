@@ -96,7 +96,8 @@ def _curl(call: _Call) -> str:
     if call.media_type == FORM:
         lines += [f"-d {shlex.quote(urlencode({name: text}))}" for name, text in call.body.items()]
     elif call.media_type:
-        lines += [f"-H 'Content-Type: {call.media_type}'", f"-d {shlex.quote(_json(call.body))}"]
+        text = call.body if isinstance(call.body, str) else _json(call.body)
+        lines += [f"-H 'Content-Type: {call.media_type}'", f"-d {shlex.quote(text)}"]
     return " \\\n  ".join(lines)
 
 
@@ -106,7 +107,8 @@ def _python(call: _Call) -> str:
         written = (f'"{name}": {_python_text(text)}' for name, text in call.headers.items())
         arguments.append(f"headers={_python_block('{', written, '}')}")
     if call.media_type:
-        arguments.append(f"{'data' if call.media_type == FORM else 'json'}={_python_literal(call.body)}")
+        keyword = "data" if call.media_type == FORM or isinstance(call.body, str) else "json"
+        arguments.append(f"{keyword}={_python_literal(call.body)}")
     asked = _python_block("(", [*arguments, "timeout=30"], ")")
     return "\n".join(
         (
@@ -152,6 +154,8 @@ def _typescript(call: _Call) -> str:
         options.append(f"headers: {{\n{written}  }}")
     if call.media_type:
         wrapper = "new URLSearchParams" if call.media_type == FORM else "JSON.stringify"
+        if isinstance(call.body, str):
+            wrapper = ""
         options.append(f"body: {wrapper}({_json(call.body)})".replace("\n", "\n  "))
     given = "".join(f"  {option},\n" for option in options)
     shown = "json" if call.answers_json else "text"

@@ -72,6 +72,12 @@ class Settings(BaseSettings):
         gt=0,
         le=3600,
     )
+    keep_alive_seconds: int = _setting(
+        "How long a connection may be idle between two requests; longer than a proxy in front keeps its own",
+        75,
+        ge=1,
+        le=3600,
+    )
     max_body_bytes: int = _setting("Largest request body that is read", 1_048_576, ge=1024, le=67_108_864)
     log_level: values.LogLevel = _setting("debug, info, warning, error or critical", "info")
     log_format: Literal["text", "json"] = _setting(
@@ -163,6 +169,10 @@ class Settings(BaseSettings):
     rate_limit_webhook_failures: Annotated[
         RateLimitPolicy, NoDecode, values.read_rate_limit("webhook_failures")
     ] = _setting("Wrong webhook secrets of one address / window in seconds", "20/60")
+    rate_limit_pings: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("pings")] = _setting(
+        "Pings of one heartbeat, and of one address to heartbeats that do not exist / window in seconds",
+        "60/60",
+    )
     rate_limit_check_now: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("check_now")] = (
         _setting("Checks a team asks for beside the regular ones / window in seconds", "10/60")
     )
@@ -215,6 +225,9 @@ class Settings(BaseSettings):
     )
     ca_file: values.AuthoritiesFile = _setting(
         "PEM file of the certificate authorities to trust; without it the usual ones", None
+    )
+    ping_monitors: bool = _setting(
+        "Allow monitors of type ping, where the kernel allows pings (net.ipv4.ping_group_range)", default=True
     )
     smtp_url: values.MailServerUrl = _setting(
         "Mail server for channels to email: smtp://user:password@host:587 (STARTTLS) or smtps://…:465; "

@@ -1,5 +1,7 @@
 """Request bodies as they arrive, up to the limit."""
 
+from typing import NamedTuple
+
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope
 
@@ -34,6 +36,28 @@ async def receive_body(scope: Scope, receive: Receive) -> bytes:
         if not message.get("more_body", False):
             return b"".join([*chunks, chunk]) if chunks else chunk
         chunks.append(chunk)
+
+
+class Beginning(NamedTuple):
+    """The first bytes of a body. `is_cut` says that there were more."""
+
+    encoded: bytes
+    is_cut: bool
+
+
+async def receive_beginning(receive: Receive, kept_bytes: int) -> Beginning:
+    """Receive a body of any length and keep its first bytes. What is left is dropped as it comes."""
+    kept, is_cut = bytearray(), False
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunk: bytes = message.get("body", b"")
+        room = kept_bytes - len(kept)
+        kept += chunk[:room]
+        is_cut = is_cut or len(chunk) > room
+        if not message.get("more_body", False):
+            return Beginning(bytes(kept), is_cut)
 
 
 async def receive_early(request: Request) -> bytes:

@@ -14,6 +14,10 @@ from monitoring.web.caller_networks import network_of
 # Requests that wait behind the one that is answered on the same connection. Browsers and SDKs send none.
 MAX_PIPELINED = 16
 
+# Requests on one connection. A busy proxy never closes its connections, and all of them may be with one of
+# several workers. Whichever worker has time accepts the next ones.
+MAX_REQUESTS = 100
+
 # Every so many bytes give a client one second more. A proxy in front is faster by orders of magnitude.
 SLOWEST_BYTES_A_SECOND = 4096
 
@@ -26,11 +30,13 @@ class ConnectionLimits:
 
     `trusted_proxies` are exempt from the limit for one caller's network. A client has `timeout_seconds` for a
     request's head, and again for its body and for reading the reply, where bytes that move give it more.
+    Between two requests a connection may be idle for `keep_alive_seconds`.
     """
 
     at_once: int = 10_000
     per_network: int = 10_000
     timeout_seconds: float = 20.0
+    keep_alive_seconds: int = 75
     trusted_proxies: Sequence[str] = ()
     _total: int = 0
     _open: Counter[str] = field(default_factory=Counter)

@@ -15,7 +15,7 @@ from monitoring.contract.parameters import Parameters, argument_name
 from monitoring.contract.problems import Problem
 from monitoring.contract.responses import Responses
 from monitoring.contract.validation import BrokenPromise, Validation
-from monitoring.web.bodies import receive_body
+from monitoring.web.bodies import receive_beginning, receive_body
 from monitoring.web.replies import Reply, notes_of, send_reply
 from monitoring.web.security import caller_of
 
@@ -31,6 +31,7 @@ Idempotency = Callable[[Any, str | None, tuple[Json, ...], Act], Awaitable[Reply
 
 PRECONDITION_ARGUMENTS = {"caller", "request"}
 IDEMPOTENCY_KEY = argument_name("Idempotency-Key")
+IF_NONE_MATCH = argument_name("If-None-Match")
 
 
 def checked_before_body(precondition: Callable[..., Awaitable[None]]) -> Callable[[H], H]:
@@ -54,6 +55,8 @@ class Endpoint:
 
     Where the operation lists `Idempotency-Key`, the handler acts in the transaction that stores its reply for
     the key. One that must do more before or after it takes `act_once`, and calls it with what to do once.
+
+    Where it lists `If-None-Match`, a reply whose ETag the client has becomes 304.
     """
 
     def __init__(
@@ -91,11 +94,14 @@ class Endpoint:
             await self._precondition(**_situation(scope, receive, self._precondition_wants))
         try:
             arguments = self._parameters.read(scope["path_params"], scope["query_string"], scope["headers"])
-            if self._body.is_expected:
+            if self._body.kept_bytes is not None:
+                arguments["body"] = await receive_beginning(receive, self._body.kept_bytes)
+            elif self._body.is_expected:
                 arguments["body"] = self._body.read(await receive_body(scope, receive), scope["headers"])
         except Problem as problem:
             raise problem.renamed(self._problem_names) from None
         reply = await self._act(arguments, scope, receive)
+        reply = reply.unless_known(arguments.get(IF_NONE_MATCH))
         header_names = {*notes_of(scope).headers, *reply.headers}
         try:
             self._responses.check(reply.status, header_names, reply.media_type, reply.json_value)

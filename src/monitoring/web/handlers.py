@@ -48,18 +48,18 @@ async def get_readiness(request: Request) -> Reply:
 
 
 async def get_document_yaml(request: Request) -> Reply:
-    """Serve the document as it was written."""
-    return _reply_document(request, request.app.document.yaml_bytes, "application/yaml")
+    """Serve the document."""
+    return _reply_document(request, request.app.document.published_yaml, "application/yaml")
 
 
 async def get_document_json(request: Request) -> Reply:
     """Serve the same document as JSON."""
-    return _reply_document(request, request.app.document.json_bytes)
+    return _reply_document(request, request.app.document.published_json)
 
 
 async def get_derived_document(request: Request) -> Reply:
     """Serve the document as OpenAPI 3.0."""
-    return _reply_document(request, request.app.document.openapi_30_bytes)
+    return _reply_document(request, request.app.document.published_openapi_30)
 
 
 async def get_fuzzing_configuration(request: Request) -> Reply:

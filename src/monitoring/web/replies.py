@@ -9,7 +9,9 @@ import orjson
 from starlette.types import Scope, Send
 
 from monitoring.contract.document import JSON, Json
+from monitoring.contract.entity_tags import is_known, write_tag
 
+OK = 200
 NO_CONTENT = 204
 NOT_MODIFIED = 304
 
@@ -31,9 +33,24 @@ class Reply:
     media_type: str = JSON
 
     @classmethod
+    def tagged(
+        cls, body: Json, status: int = 200, headers: Mapping[str, str] | None = None, *, version: str = ""
+    ) -> Self:
+        """Make a reply whose ETag changes with the body. `version` is what `If-Match` will compare."""
+        tag = write_tag(orjson.dumps(body), version)
+        return cls(body, status, {"ETag": tag, **(headers or {})})
+
+    @classmethod
     def empty(cls, status: int = NO_CONTENT, headers: Mapping[str, str] | None = None) -> Self:
         """Make a reply without a body and without a Content-Type."""
         return cls(b"", status, headers or {}, media_type="")
+
+    def unless_known(self, if_none_match: str | None) -> Self:
+        """Return 304 for a client that has this body already (RFC 9110 §15.4.5), else this reply."""
+        if self.status != OK or not is_known(self.headers.get("ETag", ""), if_none_match):
+            return self
+        kept = {name: value for name, value in self.headers.items() if name != "Content-Encoding"}
+        return self.empty(NOT_MODIFIED, kept)
 
     def json_value(self) -> Json:
         """Return the body as the value its JSON says."""

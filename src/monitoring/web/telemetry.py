@@ -18,6 +18,9 @@ from monitoring.web.replies import notes_of, raw_headers_of
 
 MAX_PATH_CHARACTERS = 200
 SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+# However the beginning is spelt: what was meant for a ping shows no token.
+PING_TOKEN = re.compile(r"(?<=ping/)[^/]+", re.IGNORECASE)
+MASK = "********"
 _NOSNIFF = b"x-content-type-options", b"nosniff"
 
 access_log = logging.getLogger("monitoring.access")
@@ -59,9 +62,10 @@ class RequestTelemetry:
                 _note(scope, operation_id_of(scope) or self._otherwise, notes.status, seconds)
 
 
-def path_without_query(scope: Scope) -> str:
-    """Return the beginning of the path as it was sent. Callers put secrets into the query."""
-    return str(scope["raw_path"].decode("latin-1")[:MAX_PATH_CHARACTERS])
+def path_without_secrets(scope: Scope) -> str:
+    """Return the beginning of the path as it was sent, without the query and the token of a ping URL."""
+    path = scope["raw_path"].decode("latin-1")
+    return PING_TOKEN.sub(MASK, path, 1)[:MAX_PATH_CHARACTERS]
 
 
 def _sane_request_id(scope: Scope) -> str | None:
@@ -77,7 +81,7 @@ def _note(scope: Scope, operation: str, status: int, duration_seconds: float) ->
     if access_log.isEnabledFor(logging.INFO):
         fields = {
             "method": scope["method"],
-            "path": path_without_query(scope),
+            "path": path_without_secrets(scope),
             "operation": operation,
             "status": status,
             "duration_ms": round(duration_seconds * 1000, 3),

@@ -8,7 +8,7 @@ from monitoring.contract.document import METHODS, Document
 from monitoring.tracing import Span, span
 from monitoring.web.connexion_bridge import operation_id_of
 from monitoring.web.replies import notes_of
-from monitoring.web.telemetry import path_without_query
+from monitoring.web.telemetry import path_without_secrets
 
 TRACE_CONTEXT = (b"traceparent", b"tracestate")
 
@@ -33,7 +33,7 @@ class TracedRequests:
         attributes = {
             "http.request.method": method,
             "url.scheme": scope["scheme"],
-            "url.path": path_without_query(scope),
+            "url.path": path_without_secrets(scope),
             "network.protocol.version": scope["http_version"],
         }
         with span(method, "server", attributes, parent=_read_trace_context(scope)) as recorded:

@@ -1,18 +1,20 @@
 """The only file that imports uvicorn: how it speaks HTTP for us, begins to listen, and ends.
 
 uvicorn alone answers malformed requests in plain text, drops the body of a request that offers an upgrade,
-waits for slow clients for ever, parses pipelined requests without bound, and handles signals itself. Changing
-that takes names of uvicorn 0.54 that it does not document, which tests/web/test_uvicorn_assumptions.py
-checks one by one:
+waits for slow clients for ever, parses pipelined requests without bound, closes idle connections without a
+word, and handles signals itself. Changing that takes names of uvicorn 0.54 that it does not document, which
+tests/web/test_uvicorn_assumptions.py checks one by one:
 
 - `HttpToolsProtocol`: `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`;
   httptools calls `data_received` and `on_...`. `on_headers_complete` keeps the request as `cycle`, unless
   `_should_upgrade` says yes; if another one is being answered, it waits in `pipeline`. `_start_asgi_task`
-  begins to answer one. `on_response_complete` is called after each reply. `_unset_keepalive_if_required`
-  ends the timer that closes an idle connection. Headers that come later are appended to `headers`.
-  `connection_lost` marks only `cycle` as `disconnected`, which is the request that came last.
-- `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` it
-  closes the connection after the reply.
+  begins to answer one. `on_response_complete` is called after each reply. With it begins
+  `timeout_keep_alive_task`, which closes an idle connection after `timeout_keep_alive` seconds, unless
+  `_unset_keepalive_if_required` ends it. Headers that come later are appended to `headers`.
+  `connection_lost` marks only `cycle` as `disconnected`, which is the request that came last. A server that
+  stops calls `shutdown`.
+- `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` the
+  reply says `Connection: close`, and it closes the connection after it.
 - `Server`: `serve` enters `capture_signals`, awaits `startup`, which sets `started` and `servers`, and calls
   `on_tick` ten times a second until it returns true. Then it closes `servers`.
 """
@@ -25,20 +27,26 @@ import re
 import socket
 import uuid
 from asyncio import Transport
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import httptools
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import Server
 
 from monitoring.contract.catalogue import Catalogue
 from monitoring.metrics import CONNECTIONS_CLOSED, NO_OPERATION, record_reply
-from monitoring.web.connection_limits import MAX_PIPELINED, ConnectionLimits, Pace, SlowClients
+from monitoring.web.connection_limits import (
+    MAX_PIPELINED,
+    MAX_REQUESTS,
+    ConnectionLimits,
+    Pace,
+    SlowClients,
+)
 from monitoring.web.replies import Reply
 
 if TYPE_CHECKING:
@@ -47,6 +55,9 @@ if TYPE_CHECKING:
 ServerConfig = Config
 
 MAX_HEAD_BYTES = 65_536
+
+# A request that was on its way when the server stopped is here by then.
+LAST_REQUEST_SECONDS = 0.2
 
 _HOST = re.compile(rb"(\[[0-9A-Za-z:.]*\]|[0-9A-Za-z._~%!$&'()*+,;=-]*)(:[0-9]*)?")  # RFC 3986 §3.2.2
 
@@ -76,6 +87,7 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
         server_header=False,
         proxy_headers=bool(trusted_proxies),
         forwarded_allow_ips=list(trusted_proxies),
+        timeout_keep_alive=limits.keep_alive_seconds,
         timeout_graceful_shutdown=finishing_seconds,
     )
 
@@ -155,6 +167,10 @@ class ContractProtocol(HttpToolsProtocol):
     A connection beyond the limits is closed at once, and that of a client which is too slow when its time is
     over. Beyond `MAX_PIPELINED` requests, those that came first are answered and the others dropped, as
     RFC 9112 §9.3.2 allows.
+
+    Replies say how long an idle connection is kept. The last one says `Connection: close`, and what comes
+    after its request is not read (RFC 9112 §9.6). It answers request `MAX_REQUESTS`, or the next request when
+    the server stops.
     """
 
     malformed_request: bytes
@@ -162,6 +178,9 @@ class ContractProtocol(HttpToolsProtocol):
     slow_clients: SlowClients
     is_admitted = False
     is_ending = False  # what arrives from now on is dropped
+    is_stopping = False  # the next reply is the last
+    arriving: Literal["head", "body"] | None = None  # what of a request is under way to us
+    requests = 0
     answered: RequestResponseCycle | None = None  # others that have arrived wait for it
     piece_bytes = 0
     first_piece_bytes = 0
@@ -178,6 +197,7 @@ class ContractProtocol(HttpToolsProtocol):
             transport.abort()
             CONNECTIONS_CLOSED.labels("too_many").inc()
             return
+        self.kept_for = b"timeout=%d" % self.timeout_keep_alive
         self.waits_since = now = self.loop.time()
         self.sending = Pace(self.limits.timeout_seconds, now)
         self.reading = Pace(self.limits.timeout_seconds, now)
@@ -200,6 +220,8 @@ class ContractProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse. A request that offers an upgrade is parsed once more, without the offer."""
+        if self._is_idle():
+            self.waits_since = self.loop.time()
         self._unset_keepalive_if_required()
         while data and not self.is_ending:
             data = self._parse(data)
@@ -214,6 +236,7 @@ class ContractProtocol(HttpToolsProtocol):
         if len(self.pipeline) >= MAX_PIPELINED:
             raise httptools.HttpParserError("too many requests at once")
         super().on_message_begin()
+        self.arriving = "head"
         self.first_piece_bytes = self.piece_bytes
         self.bytes_beside_body = 0
 
@@ -227,6 +250,7 @@ class ContractProtocol(HttpToolsProtocol):
         if not self._has_one_host():
             raise httptools.HttpParserError("not one Host (RFC 9112 §3.2)")
         super().on_headers_complete()
+        self.arriving = "body"
         self.headers = []  # headers that come after the body are trailers
         self.sending.restart(self.loop.time())
 
@@ -236,10 +260,27 @@ class ContractProtocol(HttpToolsProtocol):
         self.bytes_beside_body = 0
         self.sending.move(len(body))
 
+    def on_message_complete(self) -> None:
+        """Note that a request is here."""
+        super().on_message_complete()
+        self.arriving = None
+
     def on_response_complete(self) -> None:
         """Begin with the next request if it is here, or wait for it."""
         self.waits_since = self.loop.time()
         super().on_response_complete()
+
+    def shutdown(self) -> None:
+        """Make the next reply the last, or close the connection if nothing is asked any more."""
+        self.is_stopping = True
+        if self._is_asked():
+            super().shutdown()
+        else:
+            self.loop.call_later(LAST_REQUEST_SECONDS, self._close_unless_asked)
+
+    def _close_unless_asked(self) -> None:
+        if not (self.arriving == "head" or self._is_asked()):
+            self.transport.close()
 
     def _parse(self, data: bytes) -> bytes:
         """Return what is to be parsed next: a request that offered an upgrade, and what follows it."""
@@ -260,7 +301,27 @@ class ContractProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self.answered = cycle
-        super()._start_asgi_task(cycle, app)
+        self.requests += 1
+        if self.is_stopping or self.requests >= MAX_REQUESTS:
+            cycle.keep_alive = False
+        saying = self._saying_how_long(cycle, app)  # type: ignore[arg-type] # Starlette's types are wider
+        super()._start_asgi_task(cycle, saying)  # type: ignore[arg-type]
+
+    def _saying_how_long(self, cycle: RequestResponseCycle, app: ASGIApp) -> ASGIApp:
+        """Return the application with headers that say for how long the connection is kept."""
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            def send_with_headers(message: Message) -> Awaitable[None]:
+                if message["type"] == "http.response.start" and cycle.keep_alive:
+                    headers = message.get("headers", ())
+                    if not any(name.lower() == b"connection" for name, _ in headers):
+                        kept = (b"connection", b"keep-alive"), (b"keep-alive", self.kept_for)
+                        message["headers"] = [*headers, *kept]
+                return send(message)
+
+            await app(scope, receive, send_with_headers)
+
+        return answer
 
     def _note_disconnection(self) -> None:
         if self.answered and not self.answered.response_complete:
@@ -311,9 +372,17 @@ class ContractProtocol(HttpToolsProtocol):
         self.transport.write(self.malformed_request.replace(b"{request_id}", request_id))
         self.transport.close()
 
+    def _is_asked(self) -> bool:
+        """Say whether a request, of which the head is here, waits for its reply."""
+        return self.cycle is not None and not self.cycle.response_complete
+
     def _is_answering(self) -> bool:
         """Say whether requests that arrived whole still wait for their replies."""
-        return self.cycle is not None and not (self.cycle.response_complete or self.cycle.more_body)
+        return self._is_asked() and not self.cycle.more_body
+
+    def _is_idle(self) -> bool:
+        """Say whether the connection is between two requests. Then uvicorn's timer ends it."""
+        return self.timeout_keep_alive_task is not None and self.arriving is None
 
     def _is_too_slow(self, now: float) -> bool:
         unread_bytes = self.transport.get_write_buffer_size()
@@ -324,8 +393,8 @@ class ContractProtocol(HttpToolsProtocol):
         self.reading.restart(now)
         if self.flow.read_paused:  # the client may send nothing now
             self.sending.restart(now)
-        if self.cycle is None or self.cycle.response_complete:
-            return now - self.waits_since > self.limits.timeout_seconds
+        if not self._is_asked():
+            return not self._is_idle() and now - self.waits_since > self.limits.timeout_seconds
         return self.cycle.more_body and self.sending.is_too_slow(now)
 
 

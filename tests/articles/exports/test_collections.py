@@ -64,7 +64,7 @@ class TestFrontMatter:
         assert read_front_matter(write(title="t", is_demonstration=True))["draft"] is True
 
     def test_has_only_tags_that_can_be_paths(self) -> None:
-        tags = ["a  b", "C#", "CI/CD", "a  b", "..", "/", "../up", "", 7, {"name": "x"}]
+        tags = ["a  b", "C#", "CI/CD", "a  b", "..", "/", "../up", "", 7, {"id": 8}]
         assert read_front_matter(write(title="t", tags=tags))["tags"] == ["a b", "C#", "CI/CD"]
 
     def test_of_eleventy_names_neither_collections_nor_an_engine_that_runs_text(self) -> None:
@@ -107,3 +107,63 @@ class TestText:
         text = read_text(write(content_html="<pre>a\n\n \n*b*</pre>\n\n<p>c</p>"))
         assert text == "<div>\n<pre>a&#10;&#10;\n*b*</pre>\n<p>c</p>\n</div>\n"
         assert MarkdownIt().render(text) == text
+
+
+class TestPicturesForAstro:
+    """Astro fails if an image is missing, but does not look in HTML."""
+
+    @pytest.mark.parametrize(
+        ("content", "expected"),
+        [
+            ("![a](a.png)\n**b**", '<img src="a.png" alt="a"><!-- -->\n**b**'),
+            (
+                "> - ![a *b* `c`](<a b.png> 'd \"e\"')\n>   f",
+                '> - <img src="a%20b.png" alt="a b c" title="d &quot;e&quot;"><!-- -->\n>   f',
+            ),
+            (
+                "|![a](b)|c\\|![d\\|e](f)|\n|-|-|",
+                '|<img src="b" alt="a"><!-- -->|c\\|<img src="f" alt="d&#124;e"><!-- -->|\n|-|-|',
+            ),
+            ("[^1]: a\n\n    ![b](c)", '[^1]: a\n\n    <img src="c" alt="b"><!-- -->'),
+            ("![a][b]\n\n[b]: c", '<img src="c" alt="a"><!-- -->\n\n[b]: c'),
+            ("[![a](b)](c) {![d](e)}", '[<img src="b" alt="a"><!-- -->](c) {<img src="e" alt="d"><!-- -->}'),
+            ("![![a](b)](c)", '<img src="c" alt="a"><!-- -->'),
+            (
+                "![a](https://) ![b](https://[)",
+                '<img src="https://" alt="a"><!-- --> <img src="https://%5B" alt="b"><!-- -->',
+            ),
+            ("![a](@/b) ![c](d:e)", '<img src="@/b" alt="a"><!-- --> <img src="d:e" alt="c"><!-- -->'),
+            ("*[" * 1_001 + "![a](b)", "*[" * 1_001 + "!&#91;a](b)"),
+        ],
+    )
+    def test_are_html_if_their_addresses_may_be_files(self, content: str, expected: str) -> None:
+        assert read_text(write(content=content)) == f"{expected}\n"
+
+    @pytest.mark.parametrize(
+        "content",
+        ["![a](/b)", "![a](https://a.example/b)", "![](#a)", "![]()", "`![a](b)`", "    ![a](b)\n\nc"],
+    )
+    def test_stay_as_they_are_if_not(self, content: str) -> None:
+        assert read_text(write(content=content)) == f"{content}\n"
+
+    @pytest.mark.parametrize(
+        ("delivery", "url", "address"),
+        [
+            ({"website": {"baseUrl": "https://a.example/blog"}}, None, "https://a.example/blog/b"),
+            ({"website": {"baseUrl": "https://a.example"}}, "https://a.example/c/d", "https://a.example/c/b"),
+            ({"website": {"baseUrl": 5}}, 7, "b"),
+            ({"website": None}, "https://[", "b"),
+        ],
+    )
+    def test_have_whole_addresses_if_the_site_is_known(
+        self, delivery: dict[str, Any], url: Any, address: str
+    ) -> None:
+        text = read_text(write(content="![a](b)", url=url, delivery=delivery))
+        assert text == f'<img src="{address}" alt="a"><!-- -->\n'
+
+    def test_are_no_images_in_what_would_take_too_much_memory(self) -> None:
+        content = "![a](b)" * 200_000
+        assert "![" not in read_text(write(content=content))
+
+    def test_are_left_alone_in_other_exports(self) -> None:
+        assert read_text(write("next", content="![a](b)")) == "![a](b)\n"

@@ -28,16 +28,34 @@ pytestmark = pytest.mark.embedded("what is exported is the same on all backends"
 ROOT = Path(__file__).parents[3]
 GUIDE = ROOT / "docs" / "blog-storage.md"
 SITES = Path(__file__).parent / "sites"
-ENVIRONMENT = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+ENVIRONMENT = (
+    os.environ
+    | {"ASTRO_TELEMETRY_DISABLED": "1"}
+    | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+)
 BLOCK = re.compile(r"^```\w+\n(?:#|//) (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 LOCALES = ("es", "pt-BR", "zh-Hant")
 SHORTCODES = "{{< evil >}} {{% worse %}} {% unknown %} {{ name }}"
+PICTURES = """\
+![a](a.png)
+**Bold** {![a](../a.png)}
+
+| ![a](@/a.png) |
+|-|
+
+[^1]: ![a](https://)
+
+    ![a][b]
+
+[b]: <a b.png>
+"""
 # What is short enough is judged neither for its script nor for being English.
 ARTICLES = {
     "zapatillas-y-cafe": {"id": 1, "slug": "Zapatillas y café", "content": f"**Bold** {SHORTCODES}\n"},
     "html": {"id": 2, "slug": "html", "content_html": f"<p>Bold</p>\n\n    <p>{SHORTCODES}</p>"},
     "my-story": {"id": 3, "slug": "my-story", "content": "Mine {{< lone", "tags": ["constructor", ".."]},
+    "pictures": {"id": 6, "slug": "pictures", "content": PICTURES},
     "no-title": {"id": 4, "slug": "no-title", "title": None, "content": "Text", "published_at": "never"},
 }
 DEMONSTRATION = {"id": 5, "slug": "demonstration", "content": "Text"}
@@ -127,8 +145,23 @@ def eleventy_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     )
 
 
+@pytest.fixture(scope="module")
+def astro_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    subprocess.run([SITES / "astro" / "install"], env=ENVIRONMENT, check=True)
+    folder = tmp_path_factory.mktemp("astro")
+    deliver_articles(folder, "astro")
+    site = make_site(folder, "astro")
+    (site / "node_modules").symlink_to(SITES / "astro" / "node_modules")
+    return build(site, SITES / "astro" / "node_modules" / ".bin" / "astro", "build", "--silent")
+
+
 @pytest.mark.parametrize(
-    ("generator", "pattern"), [("hugo", "/{locale}/articles/{slug}/"), ("eleventy", "/{locale}/{slug}/")]
+    ("generator", "pattern"),
+    [
+        ("hugo", "/{locale}/articles/{slug}/"),
+        ("eleventy", "/{locale}/{slug}/"),
+        ("astro", "/{locale}/{slug}/"),
+    ],
 )
 class TestBuiltSite:
     @pytest.fixture

@@ -26,6 +26,11 @@ MARKDOWN_FRAGMENTS = (
     " https://a.example/b ", "www.a.example", '!!! note "Title"\n', "| a\\|b |", '![alt](a.png "word")',
     "$", "$$\n", "$x_1$", "\\(", "\\)", "\\[\n", "\\]", "    - one\n", "*[HTML]: ", "import x from 'y'\n",
     "{", "}",     "<X y={1}>", "[^1]:\n    - one\n\n    two\n",
+    "[words]{.a}", "[two words]({{ x }}/b)", "[words][a.b]", "^[", ":abbr[", "::video[words]{#b}", "[@word]",
+    "{% highlight js %}\n", "{% endhighlight %}\n", "\\begin{a}\n", "\\end{a}\n", "\\ref{word}", "{.a}",
+    "/// note | Title\n", "///\n", "    a: word\n", '--8<-- "word"\n', "--8<--\n", "<Card a={`\n", "`} />\n",
+    "<Aside>\n", "</Aside>\n", "> [!note]- ", "[!INCLUDE [word](a.md)]", ':::image a="word" alt="word":::\n',
+    '<div title="word">\n', "+--+\n", "::: {note}\n", ":a: word\n",
     " two words ", "5", "\r\n", "Łódź", "¿", "<code>", "</code>", "\ufeff",
 )  # fmt: skip
 markdown_soup = st.lists(

@@ -20,7 +20,7 @@ def markdown_structure(source: str) -> Counter[str]:
     source = re.sub(r"(?<!\\)\[\^[^\]\s]+\]:(?![^\S\n]*(?:[</#.]|\w+:/|mailto:|www\.))", r"\\\g<0>", source)
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     tags = re.findall(r"</?[A-Za-z!][^<>]*>", parser.render(source))
-    tags = [re.sub(r' (?:alt|title)="[^"]*"|(?<= href="#)[^"]*', "", tag) for tag in tags]
+    tags = [re.sub(r' (?:alt|title)="[^"]*"|(?<= href="#)[^"]*|(?<= href=#)[^\s>]*', "", tag) for tag in tags]
     paragraphs = [token.children or [] for token in parser.parse(source) if token.type == "inline"]
     words = ["".join(part.content if part.type == "text" else " " for part in parts) for parts in paragraphs]
     links = [link for text in words for link in re.findall(r"https?://[^\s<]+", text)]

@@ -1,5 +1,6 @@
 """Only those parts of a publisher's payload that readers see are translated."""
 
+import re
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from articles.translation.engines_of_tests import FunctionEngine, translate_article
 from articles.translation.soups import html_soup, markdown_soup
 from monitoring.articles.translation.article import read_article, texts_for_readers
-from monitoring.articles.translation.documents import TextFormat, content_format
+from monitoring.articles.translation.content_formats import TextFormat, content_format
 from monitoring.articles.translation.engines.pseudo import Pseudo
 from monitoring.articles.translation.judgement import Fault
 from monitoring.articles.translation.memory_budget import TooMuchMarkupError
@@ -144,6 +145,64 @@ class TestTranslateArticle:
         assert translate_article(payload, engine=FunctionEngine(str.upper), target="es").payload == payload
 
 
+class TestLanguageOfElements:
+    @pytest.mark.parametrize(
+        ("text_format", "source", "expected"),
+        [
+            ("html", '<p lang="en">one</p>', '<p lang="pt-BR">ONE</p>'),
+            (
+                "html",
+                "<div xml:lang='en-US' lang=en-GB>one</div>",
+                "<div xml:lang='pt-BR' lang=pt-BR>ONE</div>",
+            ),
+            ("html", '<p>one <i LANG="EN">two</i></p>', '<p>ONE <i LANG="pt-BR">TWO</i></p>'),
+            ("html", '<p lang="fr">un</p><p lang="">one</p>', '<p lang="fr">un</p><p lang="">ONE</p>'),
+            (
+                "html",
+                '<p lang="en" translate="no">one</p><p>two</p>',
+                '<p lang="en" translate="no">one</p><p>TWO</p>',
+            ),
+            ("html", '<a hreflang="en" href="#x">one</a>', '<a hreflang="en" href="#x">ONE</a>'),
+            ("markdown", 'one <span lang="en">two</span>\n', 'ONE <span lang="pt-BR">TWO</span>\n'),
+            (
+                "markdown",
+                '<p lang="en">\n\none **two**\n\n</p>\n',
+                '<p lang="pt-BR">\n\nONE **TWO**\n\n</p>\n',
+            ),
+        ],
+    )
+    def test_is_that_of_the_translation(self, text_format: str, source: str, expected: str) -> None:
+        payload = {"article": {"format": text_format, "content": source}}
+        translated = translate_article(payload, engine=FunctionEngine(shouted), target="pt-BR").payload
+        assert translated["article"]["content"] == expected
+
+
+class TestFencedArticle:
+    @pytest.mark.parametrize(
+        ("source", "expected"),
+        [
+            ("```markdown\n# one\n\ntwo\n```\n", "# ONE\n\nTWO"),
+            ("~~~~ MD\none\n~~~~", "ONE"),
+            ("```md\none\n\n```sh\nls\n```\n\ntwo\n```", "ONE\n\n```sh\nls\n```\n\nTWO"),
+            ("```html\n<p>one</p>\n```", "<p>ONE</p>"),
+            ("```sh\nls one\n```\n", "```sh\nls one\n```\n"),
+            ("```\none\n```\n", "```\none\n```\n"),
+            (
+                "```markdown\none\n```\n\ntwo\n\n```md\nthree\n```",
+                "```markdown\none\n```\n\nTWO\n\n```md\nthree\n```",
+            ),
+        ],
+    )
+    def test_is_read_without_the_fence_around_all_of_it(self, source: str, expected: str) -> None:
+        payload = {"article": {"title": "one", "content": source}}
+        translated = translate_article(payload, engine=FunctionEngine(shouted), target="es").payload
+        assert translated["article"]["content"] == expected
+
+
+def shouted(segment: str) -> str:
+    return re.sub(r"[^<>]+(?=<|$)", lambda words: words[0].upper(), segment)
+
+
 class TestContentFormat:
     @pytest.mark.parametrize(
         ("name", "content", "expected"),
@@ -154,12 +213,59 @@ class TestContentFormat:
             (None, "word<p>word</p> word", TextFormat.HTML),
             (None, "# word\n\n<p>word</p> word", TextFormat.MARKDOWN),
             (5, "word", TextFormat.MARKDOWN),
+            ("Hugo", "<p>word</p>", TextFormat.MARKDOWN),
+            ("mdx", "word", TextFormat.MDX),
+            ("richtext", "<p>word</p>", TextFormat.HTML),
+            ("html", "word\n\nword", TextFormat.MARKDOWN),
+            ("html", "<p>word</p>\n\n# word", TextFormat.MARKDOWN),
+            ("html", "word\n\nword <b>word</b>\n\n- word", TextFormat.MARKDOWN),
+            ("html", "word\n\nword <b>word</b>", TextFormat.HTML),
+            ("html", "<div>\n\n# word\n\n</div>", TextFormat.HTML),
         ],
     )
     def test_the_declared_format_wins_over_looks(
         self, name: object, content: str, expected: TextFormat
     ) -> None:
         assert content_format(name, content) is expected
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "<h2>word</h2>\n\n<p>word *word*</p>\n",
+            "<!-- wp:code --><pre><code># word\n\n- word</code></pre><!-- /wp:code -->\n\n<p>word</p>",
+            "word <b>word</b><br>word\n<ul>\n  <li>word</li>\n</ul>",
+            "<p>word\n<p>word\n\n<p>word</p>",
+            "<style>\n\n# a { }\n</style>\n\n<div>word</div>",
+            "<b>word</b>",
+            "<Div>word</Div>",
+            "<P>word</P><Table><TR><TD>word</TABLE>",
+        ],
+    )
+    def test_words_in_blocks_are_html(self, content: str) -> None:
+        assert content_format(None, content) is TextFormat.HTML
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "<h1 align=center>word</h1>\n\nword\n\n<p>word</p>",
+            "<p>word</p>\n- word\n<p>word</p>",
+            "<details>\n<summary>word</summary>\n\n```\nword\n```\n\n</details>",
+            "<img src=a>\n\nword `word`\n\n<div>word</div>",
+            "<div>\n\n[word](word)\n\n</div>",
+            "<b>word</b>\n\n* word <i>word</i>",
+            "<Card title='word'>\n  - word\n</Card>",
+            "<blockquote>\n\n**word** word\n\n</blockquote>",
+            "word <b>word</b> word",
+        ],
+    )
+    def test_words_beside_blocks_are_markdown(self, content: str) -> None:
+        assert content_format(None, content) is TextFormat.MARKDOWN
+
+    def test_four_blanks_are_no_code_in_mdx(self) -> None:
+        article = {"content": "<A>\n\n    word\n\n</A>", "format": "mdx"}
+        engine = FunctionEngine(str.upper)
+        translated = translate_article({"article": article}, engine=engine, target="es").payload
+        assert translated["article"]["content"] == "<A>\n\n    WORD\n\n</A>"
 
 
 class TestTextsForReaders:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from articles.translation.engines_of_tests import FunctionEngine, hurtful_engine
 from articles.translation.soups import html_soup
 from articles.translation.structures import html_structure
-from monitoring.articles.translation.documents import TextFormat, read_document
+from monitoring.articles.translation.content_formats import TextFormat
+from monitoring.articles.translation.documents import read_document
 from monitoring.articles.translation.translated_segments import translate_segments
 
 

@@ -144,3 +144,96 @@ def test_short_answers_are_judged_together_without_names(
 @pytest.mark.parametrize(("segment", "answer", "target"), TRANSLATIONS)
 def test_a_translation_is_taken(segment: str, answer: str, target: str) -> None:
     assert find_fault(segment, answer, target) is None
+
+
+MARKED = "Read the <g1>whole story</g1> of <g2>our team</g2> and <x3/> of FIT<g4>TM</g4>"
+MARKED_SPANISH = "Lee la <g1>historia entera</g1> de <g2>nuestro equipo</g2> y <x3/> de FIT<g4>MC</g4>"
+
+
+class TestCodes:
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            MARKED_SPANISH.replace("entera</g1>", "ente</g1>ra"),
+            MARKED_SPANISH.replace("la <g1>historia", "<g1>la histo")
+            .replace("histo entera", "histo entera")
+            .replace("Lee <g1>", "Lee l<g1>"),
+            MARKED_SPANISH.replace("</g1> de", "</g1>de"),
+            MARKED_SPANISH.replace("la <g1>", "la<g1>"),
+            MARKED_SPANISH.replace(" <x3/> ", "<x3/>"),
+            MARKED_SPANISH.replace("y <x3/>", "y<x3/>"),
+            MARKED_SPANISH.replace("<g1>historia entera</g1> de <g2>", "<g1>historia entera</g1><g2>"),
+            MARKED_SPANISH.replace("FIT<g4>MC", "<g4>FITMC"),
+        ],
+    )
+    def test_that_cut_words_or_lost_their_blanks_are_a_fault(self, answer: str) -> None:
+        assert find_fault(MARKED, answer, "es") == Fault.MARKUP
+
+    @pytest.mark.parametrize(
+        ("segment", "answer", "target"),
+        [
+            (MARKED, MARKED_SPANISH, "es"),
+            (MARKED, "FIT<g4>MC</g4>: <g2>nuestro equipo</g2>, <x3/> y la <g1>historia entera</g1>", "es"),
+            ("The <g1>water</g1> is fine", "L’<g1>eau</g1> est bonne", "fr"),
+            ("Made for <g1>Linux</g1> users", "<g1>Linux</g1>-Nutzer sind gemeint", "de"),
+            ("It is in the <g1>house</g1> now", "Şimdi <g1>ev</g1>dedir", "tr"),
+            ("He is in the <g1>car</g1> today", "Hän on <g1>auto</g1>ssa tänään", "fi"),
+            ("Read the <g1>book</g1> today", "اقرأ ال<g1>كتاب</g1> اليوم", "ar"),
+            ("The <g1>shoes</g1> fit", "<g1>靴</g1>は合います", "ja"),
+            ("Two <g1>API</g1>s are here", "Aquí hay dos <g1>API</g1>", "es"),
+            ("An area of 5 m<g1>2</g1> or more", "Una superficie de 5 m<g1>2</g1> o más", "es"),
+        ],
+    )
+    def test_that_stand_where_the_language_wants_them_are_none(
+        self, segment: str, answer: str, target: str
+    ) -> None:
+        assert find_fault(segment, answer, target) is None
+
+
+class TestBorders:
+    PLAIN = ("A good shoe fits well today.", "Un buen zapato queda bien hoy.")
+
+    @pytest.mark.parametrize(
+        "around",
+        [
+            '"{}"',
+            "«{}»",
+            "“{}”",
+            "**{}**",
+            "# {}",
+            "- {}",
+            "> {}",
+            "`{}`",
+            "__{}__",
+            '{{"text": {}}}',
+            "[{}]",
+        ],
+    )
+    def test_that_are_new_are_a_fault(self, around: str) -> None:
+        english, spanish = self.PLAIN
+        assert find_fault(english, around.format(spanish), "es") in {Fault.BORDERS, Fault.ADDRESSES}
+
+    def test_that_are_lost_are_a_fault(self) -> None:
+        english, spanish = self.PLAIN
+        assert find_fault(f'"{english}"', spanish, "es") == Fault.BORDERS
+
+    @pytest.mark.parametrize(
+        ("segment", "answer"),
+        [
+            ('"A good shoe fits."', "«Un buen zapato queda bien.»"),
+            ('"A good shoe fits."', "—Un buen zapato queda bien."),
+            ('The "Save" button and the "Open" button', '"Guardar" es un botón, y también "Abrir"'),
+            ("# of shoes that fit", "# de zapatos que quedan"),
+            ("- 5 degrees in the morning", "- 5 grados por la mañana"),
+        ],
+    )
+    def test_that_are_the_languages_own_are_none(self, segment: str, answer: str) -> None:
+        assert find_fault(segment, answer, "es") is None
+
+    def test_half_a_sentence_is_too_short(self) -> None:
+        english = "The shoe fits if you take the time to measure both of your feet."
+        assert find_fault(english, "El zapato queda bien si te tomas el tiem", "es") == Fault.LENGTH
+
+    def test_the_english_beside_its_translation_is_a_fault(self) -> None:
+        english, spanish = self.PLAIN
+        assert find_fault(english, f"{english} — {spanish}", "es") == Fault.ENGLISH

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from articles.translation.engines_of_tests import FunctionEngine, hurtful_engine
 from articles.translation.soups import markdown_soup
 from articles.translation.structures import markdown_structure
-from monitoring.articles.translation.documents import TextFormat, read_document
+from monitoring.articles.translation.content_formats import TextFormat
+from monitoring.articles.translation.documents import read_document
 from monitoring.articles.translation.translated_segments import translate_segments
 
 
@@ -80,6 +81,51 @@ class TestSegments:
             ("- {one\n\ntwo}\n\n- three", ["{one", "two}", "three"]),
             ("<Tabs items={['one', 'two']}>\nthree\n</Tabs>\n\n<A.B c>four</A.B>", ["three", "four"]),
             ("<ul>\n{all.map(one => <li>{one}</li>)}\n<li>two</li>\n</ul>", ["two"]),
+            ("A [two *b*]{.c} *d*{#e} f{g}", ["A <g1>two <g2>b</g2></g1> <g3>d</g3> f<x4/>"]),
+            ('[One]({{ a }}/b "c") ![two]({% d %})', ["<g1>One</g1> <g2>two</g2>"]),
+            ("[one](a b.md) [two][c.d] [e][] [three] [^f]", ["<g1>one</g1> <g2>two</g2> <x3/> <x4/> <x5/>"]),
+            ("One^[two] :a[three]{b=c} :d{e} a:b 5:c[d", ["One<g1>two</g1> <g2>three</g2> <x3/> a:b 5:c[d"]),
+            ("::video[One]{#a}\n\n::video{#b}", ["One"]),
+            ("One [see @a, p. 2] [-@b] [c@d.example e]", ["One <x1/> <x2/> [<x3/> e]"]),
+            ("# One [#a]\n\n[!INCLUDE [two](b.md)]\n\n![[three]]", ["One <x1/>"]),
+            ('One <img a="b"c> two <a, b> three', ["One", "two", "three"]),
+            ("See \\ref{a} and \\cite[p. 2]{b} and 5 \\\\ \\*", ["See <x1/> and <x2/> and 5 \\ *"]),
+            (
+                "One\n\\begin{a}\n\\begin{b}\ntwo\n\n\\end{b}\n\\end{a}\nthree \\begin{c}d\\end{c}",
+                ["One", "three <x1/>"],
+            ),
+            ("\\begin{a}\none\n\\end{b}\n\n> \\begin{a}\n\ntwo", ["two"]),
+            ("{% raw %}\none\n\n{% endraw %}\ntwo {% raw %}{{ a }} b{% endraw %}", ["two <x1/>"]),
+            ("{{< codeblock a >}}\none\n{{< /codeblock >}}\n\n{{< tip >}}\ntwo\n{{< /tip >}}", ["two"]),
+            ("{% code %}\none\n\n- {% code %}\n\n{% endcode %}\n\ntwo", ["two"]),
+            ("- {% code %}\n\n{% endcode %}\n\none", ["one"]),
+            (
+                "::: tip a=\"b\" title=\"One\"\ntwo\n:::\n\n:::c d='e' alt-text='Three':::",
+                ["One", "two", "Three"],
+            ),
+            (":::{note} a\n:class: b\n\none\n:::\n\nTwo\n:three: four", ["one", "Two <x1/> four"]),
+            ('/// note | One\n    a: b\n\ntwo\n///\n\n=== "Three"', ["One", "two", "Three"]),
+            ('--8<-- "a"\none\n\n--8<--\nb\n--8<--\n\n<<< @/c', ["one"]),
+            ("> [!note]- One\n> two\n\n> [!TIP]\n> three", ["One", "two", "three"]),
+            ("+--+\n| a |\n+--+\n\n+ one", ["one"]),
+            ("<A b={`\n\n<c>`} />\n\n<D\n  e={() => (\n    <f>g</f>\n  )}\n>\none\n</D>", ["one"]),
+            ("<A b={{c: 'd}'}}>one</A> {it's} <E f=\"two\" g={h}>", ["one"]),
+            ("> <A b={\n> c}>\n\n<A b={\n\none", ["&lt;A b={", "one"]),
+            ("| One | two\n| three\n\n| four |", ["One", "two", "three", "four"]),
+            (":::tabs\n== One\ntwo\n:::\n\n@tab a\nthree", ["== One", "two", "<x1/> a", "three"]),
+            ('One :::a b="c d"::: two~\\ref{a} <>three</>', ["One <x1/> two<x2/><x3/>", "three"]),
+            ("<A>\n\t<B>\n\t\tOne\n\t\t- two\n\t\t  three\n\t</B>\n</A>", ["One", "two three"]),
+            ("- <A>\n    - one\n      two\n  </A>\n\n> <A>\n>   - three\n> </A>", ["one two", "three"]),
+            ("<A>\n- one\n- two\n</A>\nthree", ["one", "two", "three"]),
+            (
+                '<A>\n  <B c="d">\n    ```\n    e\n    ```\n    # One\n      two `f`\n  </B>\n</A>',
+                ["One", "two <x1/>"],
+            ),
+            (
+                "<p>One [two](a_b.md) *three*\n<i>four</i></p>",
+                ["One <g1>two</g1> <g2>three</g2> <g3>four</g3>"],
+            ),
+            ('<div>\n<!-- a -->\n*one*\n</div>\n\n<p a="b"c>\n*two*\n</p>', ["*one*", "two"]),
         ],
     )
     def test_words_are_cut_where_sentences_end(self, source: str, expected: list[str]) -> None:
@@ -89,11 +135,11 @@ class TestSegments:
     @pytest.mark.parametrize(
         "start",
         [
-            "---\ntitle: one\n---\n",
-            "---\r\ntitle: one\r\n...\r\n",
+            "---\nslug: one\n---\n",
+            "---\r\nslug: one\r\n...\r\n",
             "---\n---\n",
             "--- toml\ntitle = 'one'\n---\n",
-            "+++\ntitle = 'one'\n+++\n",
+            "+++\nslug = 'one'\n+++\n",
             '{\n  "title": "one",\n\n  "tags": ["}"]\n}\n',
             "```\none\n```\n",
         ],
@@ -129,6 +175,29 @@ class TestTranslated:
             lambda segment: re.sub(r"[a-z]+(?![^<]*>)", lambda word: word[0].upper(), segment)
         )
         assert translated(source, engine) == expected
+
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            ("mot *x* `y` ~z~", "mot &#42;x&#42; &#96;y&#96; &#126;z&#126;"),
+            ("mot &lt;b> {x} a_b _c_", "word"),
+            ("mot {x} a_b _c_", "mot &#123;x&#125; a_b &#95;c&#95;"),
+            ("mot [x](y)", "mot &#91;x](y)"),
+            ("# mot", "&#35; mot"),
+            ("12. mot", "12&#46; mot"),
+        ],
+    )
+    def test_words_in_html_are_escaped_for_all_readers(self, answer: str, expected: str) -> None:
+        assert translated("<A>\nword\n</A>", FunctionEngine(lambda _: answer)) == f"<A>\n{expected}\n</A>"
+
+    def test_attributes_stay_at_their_markup(self) -> None:
+        engine = FunctionEngine(lambda _: "<g2>un</g2> <g1>deux</g1>")
+        assert translated("[two](x){.a} *one*{.b}", engine) == "*un*{.b} [deux](x){.a}"
+
+    def test_brackets_of_words_stay_brackets(self) -> None:
+        engine = FunctionEngine(lambda segment: segment.replace("word", "mot"))
+        assert translated("word [a, word]", engine) == "mot [a, mot]"
+        assert translated("word [a, b]", FunctionEngine(lambda _: "mot [a](http://evil)")) == "word [a, b]"
 
     @pytest.mark.parametrize(
         ("answer", "expected"),
@@ -213,15 +282,15 @@ class TestTranslated:
 
     def test_a_word_between_brackets_does_not_become_a_formula(self) -> None:
         engine = FunctionEngine(lambda segment: segment.replace("word", "mot"))
-        assert translated("word [a+b]", engine) == "mot \\[a+b]"
+        assert translated("word \\[a+b]", engine) == "mot \\[a+b]"
         assert translated("word $5", FunctionEngine(lambda _: "$5+$ mot")) == "word $5"
 
     def test_words_in_an_html_block_are_escaped_as_html(self) -> None:
         engine = FunctionEngine(lambda _: "mot * &lt; &amp;copy;")
-        assert translated("<p>\none &lt;\n</p>", engine) == "<p>\nmot * &lt; &amp;copy;\n</p>"
+        assert translated("<p>\none &lt;\n</p>", engine) == "<p>\nmot &#42; &lt; &amp;copy;\n</p>"
 
     def test_a_paragraph_whose_emphasis_would_break_stays_as_it_was(self) -> None:
-        engine = FunctionEngine(lambda segment: segment.replace("two", " deux").replace("one", "un"))
+        engine = FunctionEngine(lambda segment: segment.replace("two", "\u00a0deux").replace("one", "un"))
         assert translated("one**two**one\n\none", engine) == "one**two**one\n\nun"
 
     @pytest.mark.parametrize(

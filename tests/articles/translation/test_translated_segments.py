@@ -93,6 +93,18 @@ class TestJudgement:
         assert not translations.learned
         assert translations.refused == {"one <x1/> two": "chatter"}
 
+    def test_what_is_wrong_about_markup_twice_is_translated_between_the_codes(self) -> None:
+        def find_fault(_: str, answer: str, __: str) -> str | None:
+            return "markup" if "DO<g1>S" in answer else None
+
+        engine = FunctionEngine(
+            lambda segment: segment.upper().replace("O <G1>", "O<g1>").replace("/G", "/g")
+        )
+        translations = translate_segments(["do <g1>so</g1>"], engine, "en", "es", {}, find_fault)
+        assert engine.asked == ["do <g1>so</g1>", "do <g1>so</g1>", "do", "so"]
+        assert translations.texts == {"do <g1>so</g1>": "DO <g1>SO</g1>"}
+        assert (translations.faults, translations.refused) == ({"markup": 2}, {})
+
     def test_what_was_put_together_from_runs_is_judged_as_a_whole(self) -> None:
         def find_fault(segment: str, answer: str, target: str) -> str | None:  # noqa: ARG001
             return "repetition" if answer.count("DOS") > 1 else None

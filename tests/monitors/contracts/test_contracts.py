@@ -205,6 +205,15 @@ class TestRefusing:
         assert answer.status_code == 400
         assert answer.json()["error"].startswith(f"{field}: ")
 
+    def test_what_was_read_can_be_sent_back(self, ana: Player, shop: Shop) -> None:
+        monitor = watch(ana, shop)
+        changed = ana.patch(path_of(monitor), json={**monitor, "name": "Orders"})
+        assert changed.status_code == 200
+        after = changed.json()
+        read_at = after["contract"].pop("document_read_at")
+        assert read_at >= monitor["contract"].pop("document_read_at")
+        assert (after["name"], after["contract"]) == ("Orders", monitor["contract"])
+
 
 class TestJudging:
     def test_an_answer_that_keeps_its_promise_is_up(

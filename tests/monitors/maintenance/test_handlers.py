@@ -70,6 +70,32 @@ class TestDeployment:
         assert uptime["up_seconds"] == uptime["down_seconds"] == 0
 
 
+class TestReadAndWritten:
+    def test_is_what_it_was(self, alice: Player) -> None:
+        window = start(alice)
+        for patch in ({}, window):
+            assert alice.patch(f"{WINDOWS}/{window['id']}", json=patch).json() == window
+
+    def test_begins_at_a_time_in_small_letters(self, alice: Player) -> None:
+        assert start(alice, starts_at="2096-11-20t09:30:00z")["starts_at"] == "2096-11-20T09:30:00.000000Z"
+
+
+class TestIfMatch:
+    @pytest.mark.parametrize("how", ["patch", "delete"])
+    def test_stops_who_has_not_seen_the_last_change(
+        self, alice: Player, catalogue: Catalogue, how: str
+    ) -> None:
+        path = f"{WINDOWS}/{start(alice)['id']}"
+        seen = {"If-Match": alice.get(path).headers["ETag"]}
+        changed = alice.patch(path, json={"name": "Database"}, headers=seen)
+        body = {"name": "Network"} if how == "patch" else None
+        refused = alice.request(how.upper(), path, headers=seen, json=body)
+        assert is_problem(refused, catalogue, "maintenance_window_changed")
+        assert alice.get(path).json() == changed.json()
+        now = {"If-Match": changed.headers["ETag"]}
+        assert alice.request(how.upper(), path, headers=now, json=body).is_success
+
+
 class TestChoice:
     def test_is_of_monitors_and_of_tags(self, alice: Player) -> None:
         named, tagged, other = create(alice), create(alice, tags=["shop"]), create(alice, tags=["blog"])

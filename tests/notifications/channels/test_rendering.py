@@ -317,6 +317,13 @@ def test_two_monitors_of_one_host_that_nobody_named_do_not_look_alike() -> None:
     assert checkout.text != search.text
 
 
+def test_a_port_that_is_named_after_its_host_is_told_from_others() -> None:
+    monitor = {**MONITOR, "name": "db.example", "url": "tcp://db.example:5432"}
+    message = put_in_words("monitor.recovered", {"monitor": monitor})
+    assert message.title == "db.example:5432 is no longer degraded"
+    assert message.source == "db.example"
+
+
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
@@ -325,6 +332,7 @@ def test_two_monitors_of_one_host_that_nobody_named_do_not_look_alike() -> None:
         ("https://a.example/?token", "https://a.example/?********"),
         ("https://a.example/?a=&b=1=2&c", "https://a.example/?a=********&b=********&********"),
         ("https://a.example?x=/?y=1", "https://a.example?x=********"),
+        ("tcp://db.example:5432", "tcp://db.example:5432"),
         (f"https://a.example/{'b' * 300}/end", f"https://a.example/{'b' * 81}…{'b' * 95}/end"),
     ],
 )

@@ -7,6 +7,7 @@ from monitoring.articles.translation.judgement import Fault
 FAULTS = {
     Fault.EMPTY: "there was no answer, or one without words",
     Fault.MARKUP: "the answer would break a link, bold type or other markup",
+    Fault.BORDERS: "the answer was put in quotes or between other signs, or its quotes were lost",
     Fault.NUMBERS: "a number was missing or new",
     Fault.ADDRESSES: "the answer had a new address or placeholder",
     Fault.LENGTH: "the answer was cut off, or much too long",

@@ -29,11 +29,8 @@ INLINE = {
     "kbd": "code", "mark": "mark", "s": "del", "samp": "code", "strike": "del", "strong": "strong",
     "sub": "sub", "sup": "sup", "tt": "code",
 }
-# The page itself uses the first two levels of headings.
-BLOCKS = {
-    "blockquote": "blockquote", "dl": "dl", "h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6",
-    "h6": "h6", "ol": "ol", "p": "p", "pre": "pre", "table": "table", "ul": "ul",
-}
+HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+BLOCKS = {"blockquote", "dl", "ol", "p", "pre", "table", "ul", *HEADINGS}
 # Elements that stand only inside others, and inside which.
 PARTS = {
     "caption": {"table"}, "dd": {"dl"}, "dt": {"dl"}, "li": {"ol", "ul"}, "tbody": {"table"}, "td": {"tr"},
@@ -47,7 +44,9 @@ TRANSPARENT = {
     "rp", "rt", "ruby", "small", "span", "time", "u", "var", "wbr",
 }
 # fmt: on
+_ENDED = {*INLINE, *BLOCKS, *PARTS}
 _INLINE_NAMES = frozenset(INLINE.values())
+_LEVELS_OF_THE_PAGE = 2  # of headings: the article's own are below them
 _LEAVES = frozenset({"p", "pre", "h3", "h4", "h5", "h6"})  # blocks that hold no blocks
 _DROPPED_IF_EMPTY = _INLINE_NAMES | _LEAVES
 _HOLDS_PARAGRAPHS = frozenset({"blockquote", "dd", "li", "td", "th"})
@@ -73,7 +72,7 @@ def _make_cleaner() -> Cleaner:
     import nh3  # noqa: PLC0415 - 1.5 MiB, for somebody who reads an article in the app
 
     return nh3.Cleaner(
-        tags={*_INLINE_NAMES, *BLOCKS.values(), *PARTS, "br", "hr"},
+        tags={*_INLINE_NAMES, *BLOCKS, *PARTS, "br", "hr"},
         attributes={"a": {"href"}},
         url_schemes={"http", "https"},
         url_relative="deny",
@@ -89,6 +88,7 @@ class _Arranger:
         self._finished: list[tuple[str, str]] = []
         self._is_broken = False  # the next text begins a paragraph
         self._hidden_ends: dict[str, int] = {}
+        self._headings: list[int] = []  # the levels in the source of the last heading and those above it
 
     def blocks(self) -> Iterator[tuple[str, str]]:
         hidden, depth, position = "", 0, 0
@@ -132,13 +132,24 @@ class _Arranger:
                 self._open_inline(token)
             case TokenKind.START if name in BLOCKS:
                 self._break()
-                self._open_element(BLOCKS[name])
+                self._open_element(self._show_heading(HEADINGS[name]) if name in HEADINGS else name)
             case TokenKind.START if name in PARTS:
                 self._open_part(name)
-            case TokenKind.END if name in INLINE or name in BLOCKS or name in PARTS:
-                self._end(INLINE.get(name) or BLOCKS.get(name) or name)
+            case TokenKind.END if name in _ENDED:
+                self._end(self._open_heading() if name in HEADINGS else INLINE.get(name, name))
             case TokenKind.START | TokenKind.END if name not in TRANSPARENT:
                 self._break()
+
+    def _open_heading(self) -> str:
+        """Return the name of the heading that is open, whatever closes it."""
+        return next((name for name, _ in reversed(self._open) if name in HEADINGS), "")
+
+    def _show_heading(self, level: int) -> str:
+        """Return the name of a heading below the page's own, so that no level is left out."""
+        while self._headings and self._headings[-1] >= level:
+            self._headings.pop()
+        self._headings.append(level)
+        return f"h{min(_LEVELS_OF_THE_PAGE + len(self._headings), 6)}"
 
     def _write(self, text: str) -> None:
         if self._needs_paragraph():

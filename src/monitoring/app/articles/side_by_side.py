@@ -14,11 +14,16 @@ from markupsafe import Markup
 from monitoring.app.articles.markup import Block, read_blocks
 from monitoring.app.formatting import capitalize
 from monitoring.articles.translation.article import Path, Texts, texts_for_readers
-from monitoring.articles.translation.documents import TextFormat
+from monitoring.articles.translation.content_formats import TextFormat
 
 # Longer than a long article, and short enough that any text is laid out within a second. Markdown costs ten
 # times as much as HTML of the same length.
-MAX_CHARACTERS = {TextFormat.PLAIN: 10_000, TextFormat.HTML: 200_000, TextFormat.MARKDOWN: 80_000}
+MAX_CHARACTERS = {
+    TextFormat.PLAIN: 10_000,
+    TextFormat.HTML: 200_000,
+    TextFormat.MARKDOWN: 80_000,
+    TextFormat.MDX: 80_000,
+}
 MAX_BLOCKS = 1_000
 MAX_FIELDS = 200
 
@@ -102,7 +107,7 @@ def _read_side(texts: Texts, path: Path) -> _Side:
     is_cut = len(source) < len(text)
     if text_format is TextFormat.PLAIN:
         return _Side([Block("words", Markup.escape(unescape(source)))] if text.strip() else [], is_cut)
-    if text_format is TextFormat.MARKDOWN:
+    if text_format.is_markdown:
         from monitoring.app.articles.markdown import render_markdown  # noqa: PLC0415 - 2 MiB, as `nh3`
 
         source = render_markdown(source)

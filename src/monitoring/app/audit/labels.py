@@ -51,8 +51,10 @@ _WORDS = {
     Action.MONITOR_KEPT: "undid the deletion of the monitor",
     Action.MONITOR_MUTED: "muted the monitor",
     Action.MONITOR_UNMUTED: "unmuted the monitor",
+    Action.PING_URL_RENEWED: "renewed the ping URL of the monitor",
     Action.INCIDENT_ACKNOWLEDGED: "acknowledged an incident of",
     Action.INCIDENT_NOTED: "wrote a note about an incident of",
+    Action.INCIDENT_TOLD: "sent the alert about an incident of",
     Action.CHANNEL_CREATED: "created the notification channel",
     Action.CHANNEL_UPDATED: "changed the notification channel",
     Action.CHANNEL_TESTED: "tested the notification channel",
@@ -79,6 +81,8 @@ _HEADERS = ("request_headers", "headers")
 
 def name_field(name: str) -> str:
     """Return what people call a field: `Interval in seconds`, `Request headers: Accept`, `Routing: tags`."""
+    if name in LABELS:
+        return LABELS[name]
     whole, dot, part = name.partition(".")
     if whole not in _HEADERS:
         part = part.replace(".", ": ").replace("_", " ")

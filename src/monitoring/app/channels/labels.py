@@ -9,7 +9,7 @@ from monitoring.notifications.routing import INTERRUPTED, TEST
 
 # By type, in the order of the page: its name, and what to have at hand.
 TYPES = {
-    "email": ("Email", "An address. Whoever reads it is asked first."),
+    "email": ("Email", "An email address. Its reader has to confirm it first."),
     "slack": ("Slack", "The address of an incoming webhook of your workspace."),
     "microsoft_teams": (
         "Microsoft Teams",
@@ -68,7 +68,7 @@ HINTS = {
 
 EVENTS = {
     "incident.opened": "A monitor is down",
-    "incident.acknowledged": "Somebody takes care of it",
+    "incident.acknowledged": "Acknowledged",
     "incident.resolved": "It is up again, or was paused or deleted",
     "incident.reminder": "It is still down, and nobody has acknowledged it",
     "monitor.degraded": "A monitor is slow, or its certificate expires soon",

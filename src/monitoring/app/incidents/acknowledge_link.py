@@ -16,6 +16,7 @@ from monitoring.audit.actors import Actor
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Incident
 from monitoring.incidents.responding import acknowledge
+from monitoring.members.service import name_members
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.acknowledge_links import read_acknowledge_link
 from monitoring.notifications.models import NotificationChannel
@@ -32,7 +33,15 @@ async def show_confirmation(visit: Visit) -> Response:
     token = visit.query.get("token", "")
     linked = await _find_linked(token)
     monitor = await Monitor.get_or_none(id=linked.incident.monitor_id)
-    return visit.render("incidents/acknowledge.html", incident=linked.incident, monitor=monitor, token=token)
+    responder = linked.incident.acknowledged_by or ""
+    names = await name_members(linked.channel.team_id, {responder})
+    return visit.render(
+        "incidents/acknowledge.html",
+        incident=linked.incident,
+        monitor=monitor,
+        token=token,
+        responder=names.get(responder) or responder,
+    )
 
 
 async def acknowledge_linked(visit: Visit) -> Response:

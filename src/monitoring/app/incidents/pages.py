@@ -12,11 +12,12 @@ from starlette.responses import Response
 
 from monitoring.app.form_fields import document_rules
 from monitoring.app.formatting import capitalize
-from monitoring.app.incidents.timeline import build_incident_timeline, is_nobody_notified
+from monitoring.app.incidents.timeline import build_incident_timeline
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
 from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.monitors.labels import ERRORS
+from monitoring.app.monitors.list_view import read_view
 from monitoring.app.monitors.response_chart import Chart, draw_chart
 from monitoring.app.monitors.status_summary import name_responders, read_status_summary
 from monitoring.app.routing import for_members
@@ -36,10 +37,14 @@ from monitoring.incidents.models import Incident, IncidentNote, IncidentState
 from monitoring.incidents.representations import represent_note
 from monitoring.incidents.service import list_incidents
 from monitoring.incidents.spans import read_incident_spans
+from monitoring.members.service import name_members
 from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.service import name_monitors
-from monitoring.notifications.deliveries import list_deliveries_about
+from monitoring.notifications.deliveries import is_somebody_told, list_deliveries_about
+from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.muting import find_mute
+from monitoring.notifications.service import find_alerted_channels
 from monitoring.notifications.tasks import nudge
 from monitoring.web.replies import Reply
 
@@ -83,17 +88,28 @@ async def show_incident(visit: Visit) -> Response:
     notes = await responding.list_notes(visit.team.id, incident.id, NOTES_SHOWN, None)
     deliveries = await list_deliveries_about(visit.team.id, incident.id)
     monitor = await Monitor.get_or_none(id=incident.monitor_id, team_id=visit.team.id)
+    people = {incident.acknowledged_by or "", *(note.author for note in notes.rows)}
+    names = await name_members(visit.team.id, people)
+    is_nobody_told = not incident.resolved_at and not is_somebody_told(deliveries)
     return visit.render(
         "incidents/incident.html",
         incident=incident,
         monitor=monitor,
-        timeline=build_incident_timeline(incident, notes.rows, deliveries),
+        timeline=build_incident_timeline(incident, notes.rows, deliveries, names),
+        names=names,
         are_notes_left_out=notes.continues_after is not None,
-        is_nobody_notified=is_nobody_notified(incident, deliveries),
+        is_nobody_told=is_nobody_told,
+        may_be_told=await _find_who_may_be_told(visit, monitor) if is_nobody_told else [],
         error_words=ERRORS,
         surroundings=await _look_around(incident, monitor, visit) if monitor else None,
         form_id=_choose_form_id(visit, incident.id, notes.rows),
     )
+
+
+async def _find_who_may_be_told(visit: Visit, monitor: Monitor | None) -> list[NotificationChannel]:
+    if monitor is None or await find_mute(monitor.id, visit.now):
+        return []
+    return await find_alerted_channels(visit.team.id, monitor.id)
 
 
 async def _name_sources(visit: Visit) -> list[Shown]:
@@ -137,11 +153,28 @@ def _end_of_chart(incident: Incident) -> datetime:
 
 
 async def acknowledge(visit: Visit) -> Response:
-    """Acknowledge the incident. Acknowledging it twice changes nothing more."""
+    """Acknowledge the incident, and return to where the button was. A second time changes nothing more."""
     incident_id = visit.read_id("incident_id")
-    _, delivery_ids = await responding.acknowledge(visit.team.id, incident_id, visit.actor)
+    incident, delivery_ids = await responding.acknowledge(visit.team.id, incident_id, visit.actor)
     await nudge(delivery_ids)
-    return visit.redirect(f"/incidents/{incident_id}", notice="incident_acknowledged")
+    notice = "incident_acknowledged"
+    match visit.query.get("back"):
+        case "incidents":
+            return visit.redirect("/incidents", notice, state=visit.query.get("state"))
+        case "monitor":
+            return visit.redirect(f"/monitors/{incident.monitor_id}", notice)
+        case "monitors":
+            return visit.redirect("/monitors", notice, **read_view(visit.query, "").place)
+        case _:
+            return visit.redirect(f"/incidents/{incident_id}", notice)
+
+
+async def tell_now(visit: Visit) -> Response:
+    """Send the alert of which nobody was told. A second time sends nothing more."""
+    incident_id = visit.read_id("incident_id")
+    told = await responding.tell_now(visit.team.id, incident_id, visit.actor)
+    await nudge(told)
+    return visit.redirect(f"/incidents/{incident_id}", "incident_told" if told else None)
 
 
 async def show_note_form(visit: Visit) -> Response:
@@ -203,5 +236,6 @@ ROUTES = (
     for_members("/incidents", get=live(_name_sources_of_list, show_incidents)),
     for_members("/incidents/{incident_id}", get=live(_name_sources, show_incident)),
     for_members("/incidents/{incident_id}/acknowledge", post=acknowledge),
+    for_members("/incidents/{incident_id}/tell", post=tell_now),
     for_members("/incidents/{incident_id}/notes", get=show_note_form, post=write_note),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum, auto
 from typing import NamedTuple
@@ -36,17 +36,26 @@ class Entry(NamedTuple):
 
 
 def build_incident_timeline(
-    incident: Incident, notes: Iterable[IncidentNote], deliveries: Iterable[NotificationDelivery]
+    incident: Incident,
+    notes: Iterable[IncidentNote],
+    deliveries: Iterable[NotificationDelivery],
+    names: Mapping[str, str],
 ) -> list[Entry]:
-    """Return what happened, oldest first."""
+    """Return what happened, oldest first. `names` are those of members, by their emails."""
     entries = [
         Entry(incident.started_at, "The first check failed", f"{incident.error_message}.", tone=Tone.BAD),
         Entry(incident.confirmed_at, "The failure was confirmed, and the incident opened", tone=Tone.BAD),
         *(describe_notification(delivery, incident.resolution) for delivery in deliveries),
-        *(Entry(note.created_at, "wrote", note.text, note.author) for note in notes),
+        *(
+            Entry(note.created_at, "wrote", note.text, names.get(note.author) or note.author)
+            for note in notes
+        ),
     ]
     if incident.acknowledged_at:
-        entries.append(Entry(incident.acknowledged_at, "acknowledged it", who=incident.acknowledged_by or ""))
+        responder = incident.acknowledged_by or ""
+        entries.append(
+            Entry(incident.acknowledged_at, "acknowledged it", who=names.get(responder) or responder)
+        )
     if incident.resolved_at:
         ended = Entry(incident.resolved_at, "The monitor recovered", tone=Tone.GOOD)
         if incident.resolution != "recovered":
@@ -54,12 +63,6 @@ def build_incident_timeline(
             ended = Entry(incident.resolved_at, how)
         entries.append(ended)
     return sorted(entries, key=lambda entry: entry.happened_at)
-
-
-def is_nobody_notified(incident: Incident, deliveries: Sequence[NotificationDelivery]) -> bool:
-    """Return whether nobody was notified of an open incident, and nobody will be."""
-    reached = (DeliveryStatus.DELIVERED, DeliveryStatus.PENDING)
-    return incident.resolved_at is None and not any(each.status in reached for each in deliveries)
 
 
 def describe_notification(delivery: NotificationDelivery, resolution: str | None = None) -> Entry:
@@ -72,10 +75,10 @@ def describe_notification(delivery: NotificationDelivery, resolution: str | None
     channel_type = name_channel_type(delivery.channel.type)
     by = "" if name == channel_type else f" by {channel_type}"  # some channels are called after their service
     if delivery.status == DeliveryStatus.DELIVERED:
-        return Entry(delivery.delivered_at or delivery.created_at, f"was told{by}", f"{what}.", name)
+        return Entry(delivery.delivered_at or delivery.created_at, f"was notified{by}", f"{what}.", name)
     if delivery.status == DeliveryStatus.SKIPPED:
-        return Entry(delivery.created_at, f"was not told{by}", f"{reason}.", name)
+        return Entry(delivery.created_at, f"was not notified{by}", f"{reason}.", name)
     if delivery.status == DeliveryStatus.FAILED:
-        return Entry(delivery.created_at, f"could not be told{by}", f"{reason}.", name, Tone.BAD)
+        return Entry(delivery.created_at, f"could not be notified{by}", f"{reason}.", name, Tone.BAD)
     tried = f"The last attempt failed: {continue_sentence(reason)}." if reason else f"{what}. Not sent yet."
-    return Entry(delivery.created_at, f"is being told{by}", tried, name)
+    return Entry(delivery.created_at, f"is being notified{by}", tried, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from starlette.responses import Response
@@ -13,8 +13,11 @@ from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.auth.models import ApiKey
 from monitoring.auth.names import MAX_NAME_CHARACTERS
-from monitoring.auth.service import LAST_USED_GRAIN, list_keys
+from monitoring.auth.service import list_keys
 from monitoring.contract.problems import Problem
+
+# What calls once an hour is in use between its calls too.
+RECENTLY = timedelta(hours=2)
 
 NOT_BEGUN = dict.fromkeys(("make", "deploy", "revoke"), "")
 _SUFFIX = " (new)"
@@ -59,7 +62,7 @@ class Step(StrEnum):
 
 
 class Traffic(StrEnum):
-    """Whether a key is in use. `SILENT` is certain; `BUSY` may have ended up to two hours ago."""
+    """Whether a key is in use: `BUSY` is what called within `RECENTLY`."""
 
     NEVER = "never"
     BUSY = "busy"
@@ -88,13 +91,10 @@ def judge_rotation(old: ApiKey, new: ApiKey | None) -> Rotation:
 
 
 def judge_traffic(key: ApiKey, now: datetime) -> Traffic:
-    """Return whether something still uses a key.
-
-    Uses are noted once per `LAST_USED_GRAIN`, so a key is surely silent only after two of them.
-    """
+    """Return whether something still uses a key."""
     if key.last_used_at is None:
         return Traffic.NEVER
-    return Traffic.BUSY if now - key.last_used_at <= 2 * LAST_USED_GRAIN else Traffic.SILENT
+    return Traffic.BUSY if now - key.last_used_at <= RECENTLY else Traffic.SILENT
 
 
 def name_successor(old_name: str) -> str:

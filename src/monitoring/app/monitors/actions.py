@@ -15,6 +15,7 @@ from monitoring.backends.database import transaction
 from monitoring.checks.requests import request_check
 from monitoring.monitors import service
 from monitoring.monitors.deleting import UNDO_MINUTES, find_deletion, schedule_deletion, undo_deletion
+from monitoring.monitors.heartbeats.service import renew_ping_url
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.muting import mute_monitors, unmute_monitors
 
@@ -54,6 +55,13 @@ async def check_now(visit: Visit) -> Response:
     return visit.redirect(f"/monitors/{monitor.id}", notice="check_requested")
 
 
+async def renew_address(visit: Visit) -> Response:
+    """Give a heartbeat a new ping URL. Renewing twice makes two, of which the second works."""
+    monitor_id = visit.read_id("monitor_id")
+    await renew_ping_url(visit.team.id, monitor_id, by=visit.actor)
+    return visit.redirect(f"/monitors/{monitor_id}", notice="ping_url_renewed")
+
+
 async def ask_to_delete(visit: Visit) -> Response:
     """Explain what deleting means, and ask before doing it."""
     return visit.render("monitors/delete.html", monitor=await _get_monitor(visit), undo_minutes=UNDO_MINUTES)
@@ -90,6 +98,7 @@ ROUTES = (
     for_members("/monitors/{monitor_id}/mute", post=mute_monitor),
     for_members("/monitors/{monitor_id}/unmute", post=unmute_monitor),
     for_members("/monitors/{monitor_id}/check", post=check_now),
+    for_members("/monitors/{monitor_id}/renew-ping-url", post=renew_address),
     for_members("/monitors/{monitor_id}/delete", get=ask_to_delete, post=delete_monitor),
     for_members("/monitors/{monitor_id}/keep", post=keep_monitor),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import dropwhile
 from typing import NamedTuple
@@ -14,13 +15,16 @@ from monitoring.app.live.following import live
 from monitoring.app.monitors.assertion_lines import write_assertion
 from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
 from monitoring.app.monitors.charts import MIN_COUNTED, draw_days
-from monitoring.app.monitors.labels import ERRORS, LABELS, STATUSES, UNANSWERED
+from monitoring.app.monitors.form import flatten, labels_of
+from monitoring.app.monitors.labels import ERRORS, HEARTBEAT_STATUSES, PINGS, STATUSES, UNANSWERED
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
 from monitoring.app.monitors.response_chart import PHASES, draw_chart, draw_phases
 from monitoring.app.monitors.return_to import remember_list
 from monitoring.app.monitors.status_summary import name_responders
+from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
+from monitoring.backends.encryption import UndecryptableError
 from monitoring.contract.document import Json
 from monitoring.history.close_up import measure_closely
 from monitoring.history.models import CheckResult
@@ -35,12 +39,15 @@ from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
 from monitoring.monitors.deleting import find_deletion
 from monitoring.monitors.health import Outcome
+from monitoring.monitors.heartbeats.service import list_pings
+from monitoring.monitors.heartbeats.tokens import find_heartbeat, ping_url_of
 from monitoring.monitors.maintenance.reading import is_within, read_spans
-from monitoring.monitors.models import Monitor
+from monitoring.monitors.models import HEARTBEAT, Monitor
 from monitoring.notifications.muting import find_mute
 from monitoring.notifications.service import find_alerted_channels
 
 CHECKS_SHOWN = 20
+PINGS_SHOWN = 20
 INCIDENTS_SHOWN = 10
 DAYS_SHOWN = 90  # these end today: 90 times 24 hours begin within the day before
 
@@ -110,8 +117,12 @@ async def show_monitor(visit: Visit) -> Response:
         "monitors/monitor.html",
         monitor=monitor,
         configuration=_show_configuration(monitor),
-        labels=LABELS,
-        status_words=STATUSES[monitor.status],
+        labels=labels_of(monitor.type),
+        type_form=TYPE_FORMS[monitor.type],
+        status_words=(HEARTBEAT_STATUSES if monitor.type == HEARTBEAT else STATUSES)[monitor.status],
+        ping_url=await _read_ping_url(monitor),
+        pings=(await list_pings(visit.team.id, monitor.id, PINGS_SHOWN, None)).rows,
+        ping_words=PINGS,
         status_since=_date_status(monitor, incident_page.rows),
         last_error=_explain_last_error(monitor, checks),
         checks=checks,
@@ -129,6 +140,7 @@ async def show_monitor(visit: Visit) -> Response:
         phases=PHASES,
         checked_in_maintenance={each.checked_at for each in checks if is_within(spans, each.checked_at)},
         incidents=incident_page.rows,
+        open_incident=next((each for each in incident_page.rows if not each.resolved_at), None),
         responders=await name_responders(visit.team.id, incident_page.rows),
         answered=next((each for each in incident_page.rows if each.answer), None),
         told=await find_alerted_channels(visit.team.id, monitor.id),
@@ -143,10 +155,18 @@ async def show_monitor(visit: Visit) -> Response:
 def _show_configuration(monitor: Monitor) -> Mapping[str, Json]:
     """Return what the page tells: assertions as they are typed, and of an authority only that it is set."""
     return {
-        **configuration_of(monitor),
+        **flatten(configuration_of(monitor)),
         "assertions": "\n".join(map(write_assertion, monitor.assertions)) or None,
         "certificate_authority": "set" if monitor.certificate_authority else None,
     }
+
+
+async def _read_ping_url(monitor: Monitor) -> str | None:
+    """Return the address for pings of a heartbeat, if a key decrypts it."""
+    with suppress(UndecryptableError):
+        heartbeat = await find_heartbeat(monitor)
+        return ping_url_of(heartbeat.encrypted_token) if heartbeat else None
+    return None
 
 
 def _date_status(monitor: Monitor, incidents: Sequence[Incident]) -> datetime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from monitoring.app.form_fields import (
@@ -19,14 +19,15 @@ from monitoring.app.form_fields import (
 )
 from monitoring.app.formatting import capitalize
 from monitoring.app.monitors.assertion_lines import UnreadableLineError, read_assertions, write_assertion
-from monitoring.app.monitors.labels import FORM_ORDER, HINTS, LABELS
+from monitoring.app.monitors.labels import CHOICES, HINTS, LABELS
+from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.backends.encryption import MASK
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import Json, Node, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.schemas import types_of
 from monitoring.contract.validation import Check
-from monitoring.monitors.configuration import Configuration, default_configuration
+from monitoring.monitors.configuration import Configuration, complete_settings, default_configuration
 
 Texts = dict[str, str]
 
@@ -35,37 +36,44 @@ CHECKED = "on"
 _CHOSEN_INTERVAL = "interval_choice"
 
 _SCHEMA = "MonitorCreate"
-_OF_API = {"contract"}  # a form keeps it as it is
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 # What people call a site: a host without its scheme.
 _SITE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?P<port>:[0-9]+)?(?:[/?#].*)?", re.DOTALL)
 
-_MANY_LINES = {"request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"}
+MANY_LINES = {
+    *("request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"),
+    *("tcp.send", "dns.expected"),
+}
+# Lists whose entries have blanks and commas.
+_LINE_BY_LINE = {"assertions": "assertions", "dns.expected": "lines"}
 _TRIMMED = {"name", "url"}
+# In these, lines end as protocols want it (RFC 5234 §B.1).
+_PROTOCOL_TEXTS = {"tcp.send"}
 
 
 def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Configuration:
-    """Read a MonitorCreate, without the fields that were left empty.
+    """Read a MonitorCreate, without the fields that were left empty. The form's `type` says which it has.
 
     `saved` is the configuration an edited form began with. A field with unchanged text keeps its saved value,
     because browsers change some values: they end every line with CRLF, and drop line ends from one-line
     fields. Raises Problem for the first field that breaks the document's rules; `others` has the rest.
     """
     untouched = write_form(saved) if saved else {}
+    saved_values = flatten(saved) if saved else {}
     read: dict[str, Json] = {}
     unreadable: list[Problem] = []
-    for name, kind in _kinds().items():
+    for name, kind in kinds_of(form["type"]).items():
         text = form.get(name, "")
         if saved and _as_sent(name, text) == _as_sent(name, untouched[name]):
-            read[name] = saved[name]
+            read[name] = saved_values[name]
         else:
             try:
                 read[name] = _READERS[kind](name, text)
             except Problem as problem:
                 unreadable.append(problem)
-    given = {name: value for name, value in read.items() if value is not None}
+    given = _nest({name: value for name, value in read.items() if value is not None})
     try:
         judge()(_without_masks(given) if saved else given)
     except Problem as problem:
@@ -85,48 +93,79 @@ def _without_masks(given: Configuration) -> Configuration:
 def complete_form(form: Mapping[str, str]) -> Mapping[str, str]:
     """Return the form with what its sender left to us.
 
-    The interval is the one that was chosen from the list; "other" leaves what was typed. A URL without a
-    scheme gets one, if it begins with what looks like a host.
+    The interval is the one that was chosen from the list; "other" leaves what was typed. An address without a
+    scheme gets one, if it begins with what looks like a host. Raises Problem for a type that no form has.
     """
-    completed = {**form, "url": _complete_url(form.get("url", ""))}
+    monitor_type = form.get("type", "http")  # which a form of the release before does not name
+    if monitor_type not in TYPE_FORMS:
+        raise Problem("malformed_request")
+    url = _complete_url(form.get("url", ""), TYPE_FORMS[monitor_type].scheme)
+    completed = {**form, "type": monitor_type, "url": url}
     chosen = form.get(_CHOSEN_INTERVAL)
     return {**completed, "interval_seconds": chosen} if chosen else completed
 
 
-def _complete_url(text: str) -> str:
+def _complete_url(text: str, scheme: str) -> str:
     site = _SITE.fullmatch(text.strip())
     if not site:
         return text
     host, port = site["host"], site["port"]
     looks_like_host = "." in host or host.startswith("[") or port or host.lower() == "localhost"
-    return f"https://{text.strip()}" if looks_like_host else text
+    return f"{scheme}://{text.strip()}" if looks_like_host else text
 
 
 def write_form(configuration: Mapping[str, Json]) -> Texts:
     """Write the texts of a form's fields; a field that the configuration lacks is empty."""
-    return {name: _WRITERS[kind](configuration.get(name)) for name, kind in _kinds().items()}
+    values = flatten(configuration)
+    return {name: _WRITERS[kind](values.get(name)) for name, kind in kinds_of(values["type"]).items()}
 
 
-def write_new_form() -> Texts:
+def write_new_form(monitor_type: str) -> Texts:
     """Write the texts of a new form: the defaults."""
-    return write_form(default_configuration())
+    settings = complete_settings(monitor_type, {})
+    return write_form({**default_configuration(), "type": monitor_type, monitor_type: settings})
 
 
 @cache
-def write_hints() -> Texts:
+def write_hints(monitor_type: str) -> Texts:
     """Write each field's hint, with the bounds of the document."""
-    return {name: hint.format_map(_schemas()[name]) for name, hint in HINTS.items()}
+    hints = {name: HINTS[name] for name in kinds_of(monitor_type) if name in HINTS}
+    bounded = {name: hint.format_map(_schemas()[name]) for name, hint in hints.items()}
+    return {**bounded, "url": TYPE_FORMS[monitor_type].address_hint}
+
+
+@cache
+def labels_of(monitor_type: str) -> Texts:
+    """Return each field's label, in the order of the form."""
+    labels = {name: LABELS[name] for name in TYPE_FORMS[monitor_type].fields}
+    return labels | ({"url": TYPE_FORMS[monitor_type].address_label} if "url" in labels else {})
+
+
+@cache
+def choices_of(monitor_type: str) -> Mapping[str, list[tuple[str, str]]]:
+    """Return the values of each field that has only some, and their words."""
+    enums = {name: _schemas()[name].get("enum", ()) for name in kinds_of(monitor_type)}
+    values = {name: ["" if each is None else str(each) for each in enum] for name, enum in enums.items()}
+    return {
+        name: [(text, CHOICES.get(name, {}).get(text, text)) for text in texts]
+        for name, texts in values.items()
+        if texts
+    }
 
 
 def echo_form(form: Mapping[str, str]) -> Texts:
     """Repeat what was typed, however wrong."""
-    return {name: form.get(name, "") for name in _kinds()}
+    return {name: form.get(name, "") for name in kinds_of(form["type"])}
 
 
 def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
     """Write a merge patch that names every field and turns what is saved into what the form says."""
-    headers = {**dict.fromkeys(saved["request_headers"]), **given.get("request_headers", {})}
-    return {**dict.fromkeys(_kinds()), **given, "request_headers": headers}
+    names = kinds_of(saved["type"])
+    patch = {**_nest(dict.fromkeys(names)), **given}
+    for name in (saved["type"], "request_headers"):  # what is merged needs a null for each part that goes
+        if name in patch:
+            patch[name] = {**dict.fromkeys(saved[name]), **given.get(name, {})}
+    return patch
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> Texts:
@@ -135,29 +174,52 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
     What is about no single field stands under `WHOLE_FORM`. A field has one sentence, the first. A problem
     with one entry of a field names that entry as it was typed.
     """
+    kinds, labels = kinds_of(form["type"]), labels_of(form["type"])
 
     def place(_problem: Problem, sentence: str) -> tuple[str, str]:
         path, _, words = sentence.partition(": ")
-        name, _, entry = path.partition(".")
-        if name not in _kinds():
+        name = next((each for each in kinds if f"{path}.".startswith(f"{each}.")), None)
+        if name is None:
             return WHOLE_FORM, sentence
-        words = quote_labels(words, LABELS)
+        entry = path[len(name) + 1 :]
+        words = quote_labels(words, labels)
         if not entry:
             return name, capitalize(words)
         if name == "assertions":
             return name, f"Assertion {int(entry.partition('.')[0]) + 1}: {words}"
-        if _kinds()[name] == "array":
+        if kinds[name] == "lines":
+            return name, f"{_read_lines(name, form.get(name, ''))[int(entry)]}: {words}"
+        if kinds[name] == "array":
             return name, name_entry(form.get(name, ""), int(entry), words)
         return name, f"{entry}: {words}"
 
     placed = sentences_of(problem, catalogue, place)
-    return {name: placed[name] for name in (WHOLE_FORM, *FORM_ORDER) if name in placed}
+    return {name: placed[name] for name in (WHOLE_FORM, *labels) if name in placed}
+
+
+def flatten(configuration: Mapping[str, Json]) -> dict[str, Json]:
+    """Name the settings of the type like fields of the form: `tcp.expect`."""
+    monitor_type = configuration["type"]
+    settings = configuration.get(monitor_type, {})
+    return {**configuration, **{f"{monitor_type}.{name}": value for name, value in settings.items()}}
+
+
+def _nest(fields: Mapping[str, Json]) -> dict[str, Json]:
+    """Put the settings of the type back where the document has them."""
+    nested: dict[str, Json] = {}
+    for name, value in fields.items():
+        member, _, setting = name.partition(".")
+        if setting:
+            nested.setdefault(member, {})[setting] = value
+        else:
+            nested[name] = value
+    return nested
 
 
 def _read_text(name: str, text: str) -> str | None:
     if name in _TRIMMED:
         text = text.strip()
-    return _LINE_END.sub("\n", text) or None
+    return _LINE_END.sub("\r\n" if name in _PROTOCOL_TEXTS else "\n", text) or None
 
 
 def _read_integer(_: str, text: str) -> int | str | None:
@@ -172,6 +234,10 @@ def _read_boolean(_: str, text: str) -> bool:
 
 def _read_entries(name: str, text: str) -> list[str] | None:
     return (read_tags(text) if name == "tags" else split_entries(text)) or None
+
+
+def _read_lines(_: str, text: str) -> list[str]:
+    return list(filter(None, (line.strip() for line in _LINE_END.split(text))))
 
 
 def _read_headers(name: str, text: str) -> dict[str, str] | None:
@@ -198,6 +264,7 @@ _READERS: Mapping[str, Callable[[str, str], Json]] = {
     "integer": _read_integer,
     "boolean": _read_boolean,
     "array": _read_entries,
+    "lines": _read_lines,
     "object": _read_headers,
     "assertions": _read_assertions,
 }
@@ -206,6 +273,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
     "integer": lambda number: "" if number is None else str(number),
     "boolean": lambda is_so: CHECKED if is_so else "",
     "array": lambda entries: ", ".join(entries or ()),
+    "lines": lambda entries: "\n".join(entries or ()),
     # Credentials come last, where `kept_headers.put_together` puts them.
     "object": lambda headers: "\n".join(
         f"{name}: {value}"
@@ -217,7 +285,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
 
 def _as_sent(name: str, text: str) -> str:
     """Return a text as a browser sends it back."""
-    return _LINE_END.sub("\n" if name in _MANY_LINES else "", text)
+    return _LINE_END.sub("\n" if name in MANY_LINES else "", text)
 
 
 @cache
@@ -227,15 +295,25 @@ def judge() -> Check:
 
 
 @cache
-def _kinds() -> Mapping[str, str]:
-    """Return the type of every field; the method, which refers to an enumeration, is text."""
-    kinds = {name: next(iter(types_of(schema)), "string") for name, schema in _schemas().items()}
-    return {**kinds, "assertions": "assertions"}
+def kinds_of(monitor_type: str) -> Mapping[str, str]:
+    """Return the JSON type of every field of a form; lists with a line for each entry have their own."""
+    fields = TYPE_FORMS[monitor_type].fields
+    kinds = {name: next(iter(types_of(_schemas()[name])), "string") for name in fields}
+    return kinds | {name: kind for name, kind in _LINE_BY_LINE.items() if name in kinds}
 
 
 @cache
 def _schemas() -> Mapping[str, Node]:
-    """Return the schema of every field, in the order of the document."""
+    """Return the schema of every field, and of the settings of each type."""
     document = published_document()
-    properties = document.root["components"]["schemas"][_SCHEMA]["properties"]
-    return {name: document.follow(schema) for name, schema in properties.items() if name not in _OF_API}
+
+    def fields_of(schema: Node, prefix: str) -> Iterator[tuple[str, Node]]:
+        for name, written in schema["properties"].items():
+            field = document.follow(written)
+            if not prefix and name in TYPE_FORMS:
+                yield from fields_of(field, f"{name}.")
+            else:
+                # A reference to an enumeration stands in `allOf`, beside a default of its own.
+                yield prefix + name, {**field, **document.follow(*field.get("allOf", [field]))}
+
+    return dict(fields_of(document.root["components"]["schemas"][_SCHEMA], ""))

@@ -20,13 +20,14 @@ from monitoring.app.monitors.kept_headers import (
     put_together,
     take_apart,
 )
-from monitoring.app.monitors.labels import ERRORS, GROUPS, INTERVALS, LABELS
+from monitoring.app.monitors.labels import ERRORS, INTERVALS
+from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Form, Visit
 from monitoring.auth.limits import count_request
 from monitoring.backends.encryption import MASK
 from monitoring.checks.probes.protocol import Finding
-from monitoring.contract.document import Json, published_document
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
@@ -44,17 +45,23 @@ class MonitorForms(EditForm[Texts, Monitor]):
     fixable = FIXABLE_STATUSES | {HTTPStatus.TOO_MANY_REQUESTS}  # tests have a limit
     spent = "monitor_form_spent"
 
-    async def blank(self, _: Visit) -> Texts:
-        """Return the defaults. Only the URL has none."""
-        return monitor_form.write_new_form()
+    async def blank(self, visit: Visit) -> Texts:
+        """Return the defaults of the type that the address names, or of http. Only the URL has none."""
+        wanted = visit.query.get("type", "")
+        return monitor_form.write_new_form(wanted if wanted in TYPE_FORMS else "http")
+
+    def query(self, _: Visit, typed: Texts) -> Mapping[str, str]:
+        """Return the type, unless it is the usual one."""
+        return {} if typed["type"] == "http" else {"type": typed["type"]}
 
     def echo(self, form: Form) -> Texts:
         """Return what was typed."""
         return monitor_form.echo_form(monitor_form.complete_form(form))
 
-    def echo_edit(self, form: Form, _: Monitor) -> Texts:
-        """Return what was typed, with the credentials that the form does not show."""
-        return monitor_form.echo_form(monitor_form.complete_form(keep_certificate(put_together(form))))
+    def echo_edit(self, form: Form, row: Monitor) -> Texts:
+        """Return what was typed, with the credentials that the form does not show. The type stays."""
+        kept = keep_certificate(put_together(form))
+        return monitor_form.echo_form(monitor_form.complete_form({**kept, "type": row.type}))
 
     async def make(self, visit: Visit, typed: Texts, form_id: UUID) -> Response:
         """Create the monitor, or test it."""
@@ -95,15 +102,18 @@ class MonitorForms(EditForm[Texts, Monitor]):
 
     async def context(self, _: Visit, typed: Texts) -> dict[str, object]:
         """Return the labels, and what can be chosen."""
-        methods = published_document().root["components"]["schemas"]["HttpMethod"]["enum"]
+        monitor_type = typed["type"]
         return {
-            "labels": LABELS,
-            "hints": monitor_form.write_hints(),
-            "groups": GROUPS,
-            "defaults": monitor_form.write_new_form(),
-            "methods": [(method, method) for method in methods],
+            "types": TYPE_FORMS,
+            "type_form": TYPE_FORMS[monitor_type],
+            "labels": monitor_form.labels_of(monitor_type),
+            "hints": monitor_form.write_hints(monitor_type),
+            "kinds": monitor_form.kinds_of(monitor_type),
+            "many_lines": monitor_form.MANY_LINES,
+            "choices": monitor_form.choices_of(monitor_type),
+            "defaults": monitor_form.write_new_form(monitor_type),
             "intervals": [*((str(seconds), words) for seconds, words in INTERVALS.items()), ("", "other")],
-            "headers": ShownHeaders(typed[FIELD]),
+            "headers": ShownHeaders(typed.get(FIELD, "")),
             "has_client_certificate": False,
             "mask": MASK,
             "error_words": ERRORS,
@@ -126,7 +136,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
         if faults.status == HTTPStatus.PRECONDITION_FAILED:
             others = {name: text for name, text in self.write(row).items() if text != typed[name]}
             version = str(row.version)
-        headers = take_apart(typed[FIELD], configuration_of(row)[FIELD])
+        headers = take_apart(typed.get(FIELD, ""), configuration_of(row)[FIELD])
         context |= {
             "headers": headers,
             "has_client_certificate": row.client_certificate is not None,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 
 LABELS: Mapping[str, str] = {
     "name": "Name",
+    "type": "Type",
     "url": "URL",
     "interval_seconds": "Interval in seconds",
     "tags": "Tags",
@@ -28,12 +28,25 @@ LABELS: Mapping[str, str] = {
     "failure_threshold": "Failures in a row until down",
     "recovery_threshold": "Successes in a row until up",
     "retry_interval_seconds": "Seconds until the next try",
+    "tcp.tls": "Secure the connection by TLS",
+    "tcp.send": "Text to send",
+    "tcp.expect": "Expected text",
+    "dns.record_type": "Record type",
+    "dns.expected": "Expected records",
+    "dns.match": "The monitor is up if",
+    "dns.resolver": "Name server",
+    "certificate.starttls": "STARTTLS",
+    "certificate.names": "Other names of the certificate",
+    "ping.ip_version": "IP version",
+    "heartbeat.period_seconds": "Seconds between pings",
+    "heartbeat.cron": "Or the schedule of a crontab",
+    "heartbeat.time_zone": "Time zone of the schedule",
+    "heartbeat.grace_seconds": "Seconds of grace",
 }
-"""By the document's names, in the order of the form."""
+"""By the document's names; settings of a type are named like `tcp.expect`."""
 
 HINTS: Mapping[str, str] = {
-    "name": "If empty, the URL's host.",
-    "url": "http or https, without credentials or fragment. If neither is typed, https.",
+    "name": "If empty, the host.",
     "interval_seconds": "{minimum} to {maximum}.",
     "tags": "At most {maxItems}, separated by commas or spaces.",
     "paused": "A paused monitor is not checked.",
@@ -50,40 +63,41 @@ HINTS: Mapping[str, str] = {
     "forbidden_keyword": "Must not be in the answer. Case matters.",
     "assertions": "What the answer must say, one per line, at most {maxItems}: “json $.status equals ok”, "
     "“header Content-Type contains json”, “body not_matches (?i)error”, “first_byte_ms less_than 500”.",
-    "slow_threshold_ms": "Slower is degraded. If empty, nothing is.",
+    "slow_threshold_ms": "A slower response makes the monitor degraded. If empty, none does.",
     "tls_expiry_warning_days": "Before it expires. {minimum} turns this off.",
     "failure_threshold": "{minimum} to {maximum}.",
     "recovery_threshold": "{minimum} to {maximum}.",
     "retry_interval_seconds": "{minimum} to {maximum}. While a failure or a recovery is being confirmed.",
+    "tcp.send": "Once it is connected. Enter ends a line as protocols do (CRLF). "
+    "Whoever sees the monitor sees this.",
+    "heartbeat.period_seconds": "{minimum} to {maximum}. Empty where a crontab says when the job runs.",
+    "heartbeat.cron": "Minute, hour, day of month, month, day of week, such as “0 3 * * MON-FRI”.",
+    "heartbeat.time_zone": "Such as Europe/Berlin.",
+    "heartbeat.grace_seconds": "{minimum} to {maximum}. So late may a ping be, and so long may a run take.",
+    "tcp.expect": "Must be in what the server sends. Case matters. If empty, connecting is enough.",
+    "dns.expected": "One per line, such as “10 mail.example.com”. At most {maxItems}. If empty, any will do.",
+    "dns.resolver": "Its address, such as 9.9.9.9. If empty, this service's name servers are asked.",
+    "certificate.starttls": "For servers that begin in the clear.",
+    "certificate.names": "At most {maxItems}, separated by commas or spaces. The host is one by itself.",
 }
 
 """What a field takes; variables are keywords of its schema."""
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Request": (
-        "method",
-        "request_headers",
-        "request_body",
-        "timeout_seconds",
-        "follow_redirects",
-        "verify_tls",
-        "certificate_authority",
-        "client_certificate",
-    ),
-    "What counts as healthy": (
-        "expected_status_codes",
-        "required_keyword",
-        "forbidden_keyword",
-        "assertions",
-        "slow_threshold_ms",
-        "tls_expiry_warning_days",
-    ),
-    "Sensitivity": ("failure_threshold", "recovery_threshold", "retry_interval_seconds"),
+CHOICES: Mapping[str, Mapping[str, str]] = {
+    "dns.match": {
+        "any": "one of these is there",
+        "all": "all of these are there",
+        "exactly": "these are there, and no others",
+    },
+    "certificate.starttls": {
+        "": "No: the server begins with TLS",
+        "smtp": "SMTP",
+        "imap": "IMAP",
+        "postgresql": "PostgreSQL",
+    },
+    "ping.ip_version": {"": "Either", "4": "IPv4", "6": "IPv6"},
 }
-"""Fields that few people change, in groups that are closed at first."""
-
-FORM_ORDER = ("url", "name", "interval_seconds", "tags", "paused", *chain.from_iterable(GROUPS.values()))
-"""The fields as the form shows them, one below the other."""
+"""What people call the values of a field, where the document's are no words."""
 
 INTERVALS: Mapping[int, str] = {
     30: "30 seconds",
@@ -103,7 +117,7 @@ INTERVALS: Mapping[int, str] = {
 STATUSES: Mapping[str, str] = {
     "pending": "It has not been checked yet.",
     "up": "It answers as it should.",
-    "degraded": "It answers, but slowly, or its certificate expires soon.",
+    "degraded": "It answers, with a warning.",
     "validating": "A check failed. The next ones decide.",
     "down": "It does not answer as it should.",
     "paused": "It is not checked.",
@@ -112,19 +126,40 @@ STATUSES: Mapping[str, str] = {
 }
 """The document's MonitorStatus, in the order of the filter."""
 
+HEARTBEAT_STATUSES: Mapping[str, str] = {
+    **STATUSES,
+    "pending": "It waits for a ping.",
+    "up": "The job reports in time.",
+    "down": "The job did not report in time, or reported a failure.",
+    "unknown": "The service could not take pings when one was expected.",
+}
+"""The same of a heartbeat, which is not asked."""
+
+PINGS: Mapping[str, str] = {
+    "success": "ended well",
+    "start": "began",
+    "fail": "failed",
+    "log": "wrote",
+}
+"""The document's PingKind."""
+
 ERRORS: Mapping[str, str] = {
     "dns_failure": "Name not found",
     "connection_refused": "Connection refused",
     "connection_failed": "Connection failed",
     "timeout": "Timeout",
     "tls_invalid": "Certificate or handshake invalid",
-    "invalid_response": "Not valid HTTP",
+    "invalid_response": "Answer not valid",
     "unexpected_status": "Unexpected status",
+    "unexpected_records": "Unexpected records",
     "keyword_missing": "Required text missing",
     "keyword_forbidden": "Forbidden text found",
     "assertion_failed": "Assertion failed",
     "contract_violated": "Contract violated",
     "contract_unavailable": "Contract unavailable",
+    "ping_missing": "No ping in time",
+    "job_unfinished": "Run not finished in time",
+    "job_failed": "The job failed",
     "too_many_redirects": "Too many redirects",
     "response_too_large": "Answer too large",
     "blocked_address": "Address not allowed",

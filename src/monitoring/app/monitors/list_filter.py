@@ -14,7 +14,7 @@ from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check
 from monitoring.monitors.queries import MonitorFilter
 
-_NAMES = ("status", "tag", "search")
+_NAMES = ("type", "status", "tag", "search")
 
 # More than a monitor can have.
 MOST_TAGS = 11
@@ -27,6 +27,7 @@ def read_filter(query: QueryParams) -> MonitorFilter:
     for tag in tags or [""]:
         judge()(given | ({"tag": tag} if tag else {}))
     return MonitorFilter(
+        type=given.get("type"),
         status=given.get("status"),
         tags=tuple(tags),
         search=given.get("search"),

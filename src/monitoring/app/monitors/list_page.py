@@ -15,11 +15,12 @@ from monitoring.app import cookies
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
 from monitoring.app.monitors.charts import MAX_BARS, MIN_COUNTED, draw_bars
-from monitoring.app.monitors.labels import STATUSES, UNANSWERED
+from monitoring.app.monitors.labels import ERRORS, STATUSES, UNANSWERED
 from monitoring.app.monitors.list_filter import place_problem, read_filter
 from monitoring.app.monitors.list_view import DENSITIES, ORDERS, ListView, read_view
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
 from monitoring.app.monitors.status_summary import StatusSummary, name_responders, read_status_summary
+from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.contract.problems import Problem
@@ -33,6 +34,7 @@ from monitoring.monitors.queries import (
     Outline,
     count_statuses,
     count_tags,
+    count_types,
     list_monitors_among,
     list_monitors_in_order,
     outline_monitors,
@@ -75,10 +77,20 @@ class Listed(NamedTuple):
         return not self.groups and self.skipped + len(self.monitors) < self.total
 
 
+class RefusedAct(NamedTuple):
+    """What was asked of several monitors and refused, with the reason. The list keeps it for another try."""
+
+    sentence: str
+    selected: frozenset[str] = frozenset()
+    are_all: bool = False
+    tag: str = ""
+
+
 class Around(NamedTuple):
     """What stands around the rows of a list."""
 
     counts: Counter[str]
+    types: Counter[str]
     tags: Counter[str]
     routes: Sequence[Route]
     mutes: Mapping[UUID, datetime | None]
@@ -129,16 +141,22 @@ def _place_of_group(group: Group) -> tuple[object, ...]:
 
 async def show_monitors(visit: Visit) -> Response:
     """List the team's monitors, what is down first, below their numbers by state and the open incidents."""
+    return await show_list(visit, None)
+
+
+async def show_list(visit: Visit, refused: RefusedAct | None) -> Response:
+    """Show the list; after an act that was refused, with what was selected and typed."""
     chosen = visit.query.get("density", "")
     view = read_view(visit.query, chosen or cookies.read_density(visit.request, visit.settings))
     try:
         wanted = read_filter(visit.query)
     except Problem as problem:
         around = await _read_around(visit.team.id, None)
-        return await _render_list(visit, view, Listed(), around, place_problem(problem, visit.catalogue))
+        errors = place_problem(problem, visit.catalogue)
+        return await _render_list(visit, view, Listed(), around, errors, refused)
     around = await _read_around(visit.team.id, wanted)
     listed = await _find(visit, view, wanted, around.counts)
-    response = await _render_list(visit, view, listed, around, {})
+    response = await _render_list(visit, view, listed, around, {}, refused)
     if chosen in DENSITIES:
         cookies.set_density(response, chosen, visit.settings)
     return response
@@ -147,6 +165,7 @@ async def show_monitors(visit: Visit) -> Response:
 async def _read_around(team_id: UUID, wanted: MonitorFilter | None) -> Around:
     return Around(
         await count_statuses(team_id, replace(wanted, status=None)) if wanted else Counter(),
+        await count_types(team_id, replace(wanted, type=None)) if wanted else Counter(),
         await count_tags(team_id, wanted) if wanted else Counter(),
         await list_alert_routes(team_id),
         await list_mutes(team_id),
@@ -192,22 +211,32 @@ def _order_tiles(counts: Counter[str], sought: str | None) -> list[tuple[str, in
     return [(each, counts[each]) for each in shown]
 
 
-async def _render_list(
-    visit: Visit, view: ListView, listed: Listed, around: Around, errors: Mapping[str, str]
+async def _render_list(  # noqa: PLR0913, PLR0917 - what the page shows
+    visit: Visit,
+    view: ListView,
+    listed: Listed,
+    around: Around,
+    errors: Mapping[str, str],
+    refused: RefusedAct | None,
 ) -> Response:
     by_id = {each["id"]: each for each in listed.monitors}
     old_enough = [id_ for id_, each in by_id.items() if each["created_at"] <= visit.now - MIN_COUNTED]
     most_common = around.tags.most_common(TAGS_SHOWN)
     return visit.render(
         "monitors/list.html",
-        400 if errors else 200,
+        400 if errors or refused else 200,
+        place=visit.locate("/monitors", **view.place) if refused else None,
+        refused=refused,
         view=view,
         listed=listed,
         by_id=by_id,
         errors=errors,
+        type_forms=TYPE_FORMS,
+        types=around.types,
         tags=around.tags,
         common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,
+        error_words=ERRORS,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
         uptimes=await measure_ratios(old_enough, visit.now - UPTIME_RANGE, visit.now),
         untold={id_ for id_, monitor in by_id.items() if not is_alerted(around.routes, id_, monitor["tags"])},

@@ -221,8 +221,8 @@ def _say(typical: _Series, slow: _Series, unit: str) -> str:
     count = f"{len(fast)} {unit}" if len(fast) == 1 else f"{len(fast)} {unit}s"
     return (
         f"Response times of {count}: "
-        f"half of the answers within {min(fast):,} to {max(fast):,} ms, "
-        f"95 % within {min(late):,} to {max(late):,} ms"
+        f"median {min(fast):,} to {max(fast):,} ms, "
+        f"95th percentile {min(late):,} to {max(late):,} ms"
     )
 
 

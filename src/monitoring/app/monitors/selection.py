@@ -10,9 +10,11 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from monitoring.app.monitors.list_filter import read_filter
+from monitoring.app.monitors.list_page import RefusedAct, show_list
 from monitoring.app.monitors.list_view import read_view
 from monitoring.app.monitors.mute_lengths import mute_end
 from monitoring.app.routing import for_members
+from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import Visit
 from monitoring.contract.document import Json, published_document
 from monitoring.contract.problems import Problem
@@ -39,7 +41,7 @@ async def act_on_selected(visit: Visit) -> Response:
     form = await visit.read_form()
     chosen = await _read_selected(visit)
     if not chosen:
-        return _go_back(visit, "nothing_selected")
+        return await _refuse(visit, "nothing_selected")
     match form.get("act"):
         case "pause" | "resume" as act:
             return await _set_paused(visit, chosen, paused=act == "pause")
@@ -100,7 +102,7 @@ async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool
     except Problem:
         is_tag = False
     if not is_tag:
-        return _go_back(visit, "tag_refused")
+        return await _refuse(visit, "tag_refused")
     is_full = False
 
     def change(monitor: Monitor) -> Mapping[str, Json]:
@@ -161,6 +163,14 @@ async def _ask_to_delete(visit: Visit, chosen: Sequence[UUID]) -> Response:
         view=view,
         place=visit.locate("/monitors", **view.place),
     )
+
+
+async def _refuse(visit: Visit, reason: str) -> Response:
+    """Show the list again with the reason, what was selected, and the tag that was typed."""
+    form = await visit.read_form()
+    selected = frozenset(form.getlist("monitor"))
+    refused = RefusedAct(REFUSALS[reason], selected, bool(form.get("all")), form.get("new_tag", ""))
+    return await show_list(visit, refused)
 
 
 def _go_back(visit: Visit, notice: str | None = None) -> Response:

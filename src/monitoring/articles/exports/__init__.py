@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from monitoring.articles.exports.astro import AstroExport
 from monitoring.articles.exports.collections import CollectionExport, EleventyExport
 from monitoring.articles.exports.hugo import HugoExport
 from monitoring.articles.exports.markdown import MarkdownExport
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 # By the value of BLOG_EXPORT. The others, `json` and `none`, mean JSON alone.
 EXPORTS: Mapping[str, Export] = {
     "hugo": HugoExport(),
-    "astro": CollectionExport(),
+    "astro": AstroExport(),
     "next": CollectionExport(),
     "eleventy": EleventyExport(),
     "markdown": MarkdownExport(),

@@ -1,4 +1,4 @@
-"""Content collections of Astro and Next.js, and pages of Eleventy: `shoes/pt-BR.md`. Pure."""
+"""Content collections of Next.js and pages of Eleventy: `shoes/pt-BR.md`. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ class CollectionExport:
 
     def write_file(self, page: StoredPage) -> str:
         """Write a page."""
-        return write_front_matter(self._describe(page), find_text(page))
+        return write_front_matter(self._describe(page), self._write_text(page))
+
+    def _write_text(self, page: StoredPage) -> str:
+        return find_text(page)
 
     def _describe(self, page: StoredPage) -> dict[str, Value]:
         image, image_alt = find_image(page)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from monitoring.articles.exports.pages import LOCALE, StoredPage, find_description, write_yaml
+from monitoring.articles.exports.pages import (
+    LOCALE,
+    StoredPage,
+    find_description,
+    find_source,
+    write_yaml,
+)
+from monitoring.articles.submissions import read_title
 
 
 class MarkdownExport:
@@ -21,7 +28,7 @@ class MarkdownExport:
         """Write a page. Missing fields are left out."""
         article, image = page["delivery"]["article"], page["delivery"].get("main_image") or {}
         front_matter = {
-            "title": article.get("title"),
+            "title": read_title(page["delivery"]),
             "description": find_description(page),
             "slug": page["slug"],
             "locale": page["locale"],
@@ -37,7 +44,7 @@ class MarkdownExport:
         present = {
             name: _on_one_line(value) for name, value in front_matter.items() if value not in (None, "", [])
         }
-        text = article.get("content_markdown") or article.get("content") or article.get("content_html") or ""
+        text, _ = find_source(article)
         return f"---\n{write_yaml(present, sort_keys=False)}---\n\n{text.rstrip()}\n"
 
 

@@ -9,8 +9,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from monitoring.articles.submissions import parse_time
-from monitoring.articles.translation.documents import TextFormat, content_format
+from monitoring.articles.field_names import HTML_TEXTS, MARKDOWN_TEXTS, OTHER_TEXTS, TEXTS
+from monitoring.articles.plain_words import read_words
+from monitoring.articles.submissions import name_tags, read_publication_time, read_title
+from monitoring.articles.translation.content_formats import TextFormat, content_format
+from monitoring.articles.translation.fenced_article import unwrapped
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_tokens import TokenKind, tokenize
 from monitoring.contract.timestamps import read_timestamp, write_timestamp
@@ -20,6 +23,9 @@ Value: TypeAlias = "str | bool | int | list[str] | datetime | None"
 
 LOCALE = r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*"
 
+EXPORTED_TEXTS = ("content_markdown", "content", "content_html", *MARKDOWN_TEXTS, *HTML_TEXTS, *OTHER_TEXTS)
+
+_WEB_ADDRESS = re.compile(r"https?://[\w.-]", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
@@ -29,25 +35,32 @@ def find_description(page: StoredPage) -> str | None:
     seo = article.get("seo")
     described = seo.get("description") if isinstance(seo, dict) else None
     texts = (article.get("meta_description"), described, article.get("excerpt"))
-    return next((text for text in texts if text and isinstance(text, str)), None)
+    return next((read_words(text) for text in texts if text and isinstance(text, str)), None)
 
 
 def find_title(page: StoredPage) -> str:
     """Return the title. Every page has one, since generators' schemas demand it."""
-    title: str = (page["delivery"]["article"].get("title") or "").strip() or page["slug"]
-    return title
+    return read_title(page["delivery"]) or str(page["slug"])
 
 
 def find_image(page: StoredPage) -> tuple[str | None, str | None]:
     """Return the main image's address and description."""
     image = page["delivery"].get("main_image") or {}
-    return image.get("url") or page["delivery"]["article"].get("main_image_url"), image.get("alt")
+    address = image.get("url") or page["delivery"]["article"].get("main_image_url")
+    return address, read_words(image.get("alt") or "") or None
+
+
+def find_address(page: StoredPage) -> str:
+    """Return the address of the article, else that of its website; empty if neither was told."""
+    website = page["delivery"].get("website") or {}
+    told = (page["delivery"]["article"].get("url"), f"{website.get('baseUrl')}/")
+    addresses = (text.strip() for text in told if isinstance(text, str))
+    return next(filter(_WEB_ADDRESS.match, addresses), "")
 
 
 def find_tags(page: StoredPage) -> list[str]:
     """Return the tags that are words, each once. Generators make paths of them, so `..` is no tag."""
-    tags = page["delivery"]["article"].get("tags") or ()
-    words = (" ".join(tag.split()) for tag in tags if isinstance(tag, str))
+    words = (" ".join(tag.split()) for tag in name_tags(page["delivery"]["article"]))
     return list(dict.fromkeys(filter(_is_path, words)))
 
 
@@ -61,8 +74,7 @@ def find_date(page: StoredPage) -> datetime:
     A date in the future counts as the arrival, because generators leave such pages out.
     """
     received_at = read_timestamp(page["received_at"])
-    told = page["delivery"].get("published_at") or page["delivery"]["article"].get("published_at")
-    return min(parse_time(told) or received_at, received_at)
+    return min(read_publication_time(page["delivery"]) or received_at, received_at)
 
 
 def find_changed_at(page: StoredPage) -> datetime:
@@ -72,17 +84,25 @@ def find_changed_at(page: StoredPage) -> datetime:
 
 def find_text(page: StoredPage) -> str:
     """Return the article's text as Markdown, without front matter of its own."""
-    article = page["delivery"]["article"]
-    if text := article.get("content_markdown"):
-        text_format = TextFormat.MARKDOWN
-    elif text := article.get("content"):
-        text_format = content_format(article.get("format"), text)
-    else:
-        text, text_format = article.get("content_html") or "", TextFormat.HTML
+    text, text_format = find_source(page["delivery"]["article"])
+    text = unwrapped(text)
     if text_format is TextFormat.HTML:
         return _hold_together(text)
     without_front_matter: str = text[front_matter_length(text) :]
     return without_front_matter.strip("\r\n")
+
+
+def find_source(article: Mapping[str, Any]) -> tuple[str, TextFormat]:
+    """Find the text, Markdown before HTML, and the document's names before those of others."""
+    texts = {name: text for name, text in article.items() if name in TEXTS and text and isinstance(text, str)}
+    name = next((name for name in EXPORTED_TEXTS if name in texts), None)
+    if name is None:
+        return "", TextFormat.MARKDOWN
+    if name in MARKDOWN_TEXTS:
+        return texts[name], TextFormat.MARKDOWN
+    if name in HTML_TEXTS:
+        return texts[name], TextFormat.HTML
+    return texts[name], content_format(article.get("format"), unwrapped(texts[name]))
 
 
 def write_front_matter(values: Mapping[str, Value], text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from monitoring.articles.publishers import ghost, outrank, wordpress, wp_webhooks
-from monitoring.articles.submissions import is_test_submission
+from monitoring.articles.publishing_words import is_test_submission
 
 Submissions: TypeAlias = "list[dict[str, Any]]"
 Adapt: TypeAlias = "Callable[[Mapping[str, Any]], Submissions | None]"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import html
-import re
 from typing import Any
 from urllib.parse import urlsplit
 
-_TAG = re.compile(r"</?[a-zA-Z][^>]*>")
+from monitoring.articles.plain_words import read_words
 
 
 def plain_text(rendered: str | None) -> str | None:
     """Return the words of a short HTML text on one line."""
-    return None if rendered is None else " ".join(html.unescape(_TAG.sub(" ", rendered)).split())
+    return None if rendered is None else read_words(rendered)
 
 
 def latest_gmt(*times: str | None) -> str | None:

@@ -9,16 +9,14 @@ from enum import Enum, auto
 from types import MappingProxyType
 from typing import Any
 
-from monitoring.articles.translation.documents import (
-    SourceDocument,
-    TextFormat,
-    TranslatedDocument,
-    content_format,
-    read_document,
-)
+from monitoring.articles.field_names import HTML_TEXTS, MARKDOWN_TEXTS, OTHER_TEXTS, TITLES
+from monitoring.articles.translation.content_formats import TextFormat, content_format
+from monitoring.articles.translation.documents import SourceDocument, TranslatedDocument, read_document
 from monitoring.articles.translation.engines.batches import split
 from monitoring.articles.translation.engines.metered import Cost
 from monitoring.articles.translation.engines.protocol import BatchLimit, Engine
+from monitoring.articles.translation.fenced_article import unwrapped
+from monitoring.articles.translation.html_source import SOURCE_LANGUAGE
 from monitoring.articles.translation.judgement import Fault
 from monitoring.articles.translation.memory_budget import (
     MOST_BYTES,
@@ -56,14 +54,14 @@ _META = {
     for name in names
 }
 _ARTICLE = {  # in the order readers meet them
-    "title": FieldContent.WORDS,
+    **dict.fromkeys(TITLES, FieldContent.WORDS),
     "subtitle": FieldContent.WORDS,
     "excerpt": FieldContent.WORDS,
     "summary": FieldContent.WORDS,
     "description": FieldContent.WORDS,
-    "content": FieldContent.CONTENT,
-    "content_html": FieldContent.HTML,
-    "content_markdown": FieldContent.MARKDOWN,
+    **dict.fromkeys(OTHER_TEXTS, FieldContent.CONTENT),
+    **dict.fromkeys(HTML_TEXTS, FieldContent.HTML),
+    **dict.fromkeys(MARKDOWN_TEXTS, FieldContent.MARKDOWN),
     **_META,
     "seo": _META | _CARD | {"og": _CARD, "open_graph": _CARD, "twitter": _CARD},
     "images": [_IMAGE],
@@ -161,7 +159,7 @@ class SourceArticle:
             self.hashes, engine, source, target, known, find_fault, submit, corrections
         )
 
-        results = self._translated_documents(translations.texts)
+        results = self._translated_documents(translations.texts, target)
         left_alone = _left_alone(results)
 
         def translated(field: FieldContent, text: str) -> str:
@@ -191,8 +189,12 @@ class SourceArticle:
             return frozenset(texts)
 
     @collector_at_rest()
-    def _translated_documents(self, texts: Mapping[str, str]) -> "TranslatedDocuments":
-        return {key: document.translated(texts) for key, document in self.documents.items()}
+    def _translated_documents(
+        self, texts: Mapping[str, str], target: str = SOURCE_LANGUAGE
+    ) -> "TranslatedDocuments":
+        return {
+            key: document.in_language(target).translated(texts) for key, document in self.documents.items()
+        }
 
 
 def _left_alone(documents: "TranslatedDocuments") -> frozenset[str]:
@@ -231,7 +233,7 @@ def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) ->
     """Read every text of a payload that readers see, each once, unless that takes too much memory."""
     opaque = opaque_pattern(tuple(brand_names))
     predicted_bytes = sum(
-        predict_bytes(text, is_markdown=text_format is TextFormat.MARKDOWN, opaque=opaque)
+        predict_bytes(text, is_markdown=text_format.is_markdown, opaque=opaque)
         for text_format, text in set(texts_for_readers(payload).values())
     )
     if predicted_bytes > MOST_BYTES:
@@ -253,7 +255,7 @@ def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) ->
 def _format_of(field: FieldContent, text: str, payload: Mapping[str, Any]) -> TextFormat:
     match field:
         case FieldContent.CONTENT:
-            return content_format(payload["article"].get("format"), text)
+            return content_format(payload["article"].get("format"), unwrapped(text))
         case FieldContent.HTML:
             return TextFormat.HTML
         case FieldContent.MARKDOWN:

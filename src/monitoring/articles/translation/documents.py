@@ -5,10 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from monitoring.articles.translation.content_formats import TextFormat
+from monitoring.articles.translation.fenced_article import unwrapped
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_source import html_template
 from monitoring.articles.translation.memory_budget import MOST_BYTES, TooMuchMarkupError, predict_bytes
@@ -18,6 +19,7 @@ from monitoring.articles.translation.segments import (
     Segment,
     Template,
     has_in_page_links,
+    in_language,
     render,
     segments_of,
 )
@@ -29,24 +31,7 @@ if TYPE_CHECKING:  # they would load a library
 MOST_CHARACTERS_READ = 500_000
 
 
-class TextFormat(StrEnum):
-    """The formats of texts."""
-
-    PLAIN = "plain"
-    HTML = "html"
-    MARKDOWN = "markdown"
-
-
-_NAMES = {
-    "html": TextFormat.HTML,
-    "text/html": TextFormat.HTML,
-    "markdown": TextFormat.MARKDOWN,
-    "md": TextFormat.MARKDOWN,
-    "text/markdown": TextFormat.MARKDOWN,
-}
 _HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
-_HTML_BLOCK_END = re.compile(r"</(?:p|h[1-6]|li|div|ul|ol|table|section|article|body)\s*>", re.IGNORECASE)
-_MARKDOWN_SIGN = re.compile(r"^ {0,3}(?:#{1,6} |[-*+] |\d{1,9}[.)] |```|~~~|> |\|)|\]\(", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +54,10 @@ class SourceDocument:
     def segments(self) -> list[str]:
         """List the texts for an engine to translate."""
         return [segment.text for segment in segments_of(self.template)]
+
+    def in_language(self, language: str) -> SourceDocument:
+        """Return the document with `lang` attributes that name this language, for its translations."""
+        return replace(self, template=in_language(self.template, language))
 
     def translated(self, translations: Mapping[str, str]) -> TranslatedDocument:
         """Put translations in place. A Markdown block that would change the structure stays unchanged.
@@ -134,8 +123,8 @@ class SourceDocument:
             return rendered
         from monitoring.articles.translation.markdown_anchors import moved_anchors  # noqa: PLC0415
 
-        start = front_matter_length(self.source)
-        anchors = moved_anchors(self.source[start:], rendered[start:])
+        body, rendered_body = (text[front_matter_length(text) :] for text in (self.source, rendered))
+        anchors = moved_anchors(body, rendered_body)
         relinked = render(self.template, translations, left_alone, anchors)
         return relinked if self._changed_blocks(relinked) == frozenset() else rendered
 
@@ -144,29 +133,23 @@ class SourceDocument:
             return frozenset()
         if predict_bytes(rendered, is_markdown=True) > MOST_BYTES:
             raise TooMuchMarkupError
-        return self.structure.changed_blocks(rendered[front_matter_length(self.source) :])
+        return self.structure.changed_blocks(rendered[front_matter_length(rendered) :])
 
 
 def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, ...] = ()) -> SourceDocument:
     """Find the segments of a text. Plain text with tags or character references is read as HTML."""
+    if text_format is not TextFormat.PLAIN:
+        source = unwrapped(source)
     if text_format is TextFormat.PLAIN and (_HTML_TAG.search(source) or html.unescape(source) != source):
         text_format = TextFormat.HTML
-    if text_format is TextFormat.MARKDOWN:
+    if text_format.is_markdown:
         from monitoring.articles.translation.markdown_source import read_markdown  # noqa: PLC0415 - 2 MiB
 
-        return SourceDocument(source, text_format, *read_markdown(source, brand_names))
+        return SourceDocument(
+            source, text_format, *read_markdown(source, brand_names, is_mdx=text_format is TextFormat.MDX)
+        )
     read = html_template if text_format is TextFormat.HTML else _plain_template
     return SourceDocument(source, text_format, read(source, brand_names))
-
-
-def content_format(name: object, content: str) -> TextFormat:
-    """Return the format of an article's content: the declared one, else a guess from the text."""
-    if isinstance(name, str) and name.strip().lower() in _NAMES:
-        return _NAMES[name.strip().lower()]
-    if content.lstrip().startswith("<") and content.rstrip().endswith(">"):
-        return TextFormat.HTML
-    looks_like_html = _HTML_BLOCK_END.search(content) and not _MARKDOWN_SIGN.search(content)
-    return TextFormat.HTML if looks_like_html else TextFormat.MARKDOWN
 
 
 def _plain_template(source: str, brand_names: tuple[str, ...]) -> Template:

@@ -1,13 +1,14 @@
 """Reads HTML for translation: which parts are words, which are markup, and which are opaque."""
 
 import html
+import re
 from collections.abc import Iterator
 from functools import lru_cache, partial
 
 from monitoring.articles.translation.html_tokens import Token, TokenKind, tokenize
 from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
-from monitoring.articles.translation.segments import InPageLink, Piece, Template
+from monitoring.articles.translation.segments import InPageLink, Piece, SourceLanguage, Template
 
 # fmt: off
 INLINE_ELEMENTS = frozenset({
@@ -28,6 +29,8 @@ VOID_ELEMENTS = INLINE_VOID_ELEMENTS | {
 }
 # fmt: on
 SOURCE_LANGUAGE = "en"
+LANGUAGE_ATTRIBUTES = frozenset(("lang", "xml:lang"))
+_BLANK_LINES = re.compile(r"((?:\r?\n[ \t]*){2,}+)")
 TRANSLATED_ATTRIBUTES = frozenset(("alt", "aria-label", "placeholder", "title"))
 
 
@@ -36,12 +39,15 @@ def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
     return assemble(html_atoms(source, brand_names))
 
 
-def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -> Iterator[Atom]:
-    """Cut HTML into atoms, all of which get this `block`."""
+def html_atoms(
+    source: str, brand_names: tuple[str, ...] = (), block: int = 0, text_format: Format | None = None
+) -> Iterator[Atom]:
+    """Cut HTML into atoms, all of which get this `block`. `text_format` says how else words are written."""
+    text_format = text_format or _text_format(brand_names)
     for token in tokenize(source):
         match token.kind:
             case TokenKind.TEXT:
-                yield Atom(Kind.TEXT, (token.raw,), text_format=_text_format(brand_names), block=block)
+                yield from _words(token.raw, text_format, block)
             case TokenKind.OTHER:
                 yield Atom(Kind.BREAK, (token.raw,), block=block)
             case TokenKind.START:
@@ -51,6 +57,14 @@ def html_atoms(source: str, brand_names: tuple[str, ...] = (), block: int = 0) -
             case TokenKind.END:
                 is_inline = token.name in INLINE_ELEMENTS | INLINE_OPAQUE_ELEMENTS
                 yield Atom(Kind.CLOSE, (token.raw,), name=token.name, is_inline=is_inline, block=block)
+
+
+def _words(raw: str, text_format: Format, block: int) -> Iterator[Atom]:
+    """Cut words at blank lines: who writes no `<p>` lets something else make paragraphs, as WordPress."""
+    for index, part in enumerate(_BLANK_LINES.split(raw)):
+        if part:
+            kind = Kind.BREAK if index % 2 else Kind.TEXT
+            yield Atom(kind, (part,), text_format=text_format, block=block)
 
 
 def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
@@ -70,6 +84,9 @@ def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
         elif name == "href" and value.startswith("#"):
             raw += (token.raw[position : start + 1], InPageLink(value[1:]))
             position = end
+        elif name in LANGUAGE_ATTRIBUTES and value:
+            raw += (token.raw[position:start], SourceLanguage(value))
+            position = end
     template = (*raw, token.raw[position:]) if not is_left_alone else (token.raw,)
     is_inline = token.name in INLINE_ELEMENTS | INLINE_OPAQUE_ELEMENTS | INLINE_VOID_ELEMENTS
     if token.name in VOID_ELEMENTS or (token.name in ("svg", "math") and token.raw.endswith("/>")):
@@ -85,7 +102,7 @@ def _forbids_translation(name: str, value: str) -> bool:
             return value.lower() == "no"
         case "class":
             return "notranslate" in value.split()
-        case "lang" | "xml:lang":
+        case _ if name in LANGUAGE_ATTRIBUTES:
             return value.lower().partition("-")[0] not in ("", SOURCE_LANGUAGE)
         case _:
             return False

@@ -5,15 +5,16 @@ doubt the rules refuse, but those about words say nothing before there are a few
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from functools import lru_cache
 
+from monitoring.articles.translation.code_places import misplaces_codes
 from monitoring.articles.translation.inline_codes import plain_text
 from monitoring.articles.translation.language import is_clearly_not
+from monitoring.articles.translation.mended_answers import LEAST_OF_WHOLE
 from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.scripts import is_without_spaces, script_of, scripts_of
 from monitoring.articles.translation.source_facts import (
     PHRASES,
     SourceFacts,
@@ -31,7 +32,8 @@ class Fault(StrEnum):
     """What is wrong with an answer."""
 
     EMPTY = "empty"  # no words
-    MARKUP = "markup"  # broken codes
+    MARKUP = "markup"  # broken codes, or codes that cut words
+    BORDERS = "borders"  # quotes around it, or signs of Markdown, that the source has not, or the other way
     NUMBERS = "numbers"  # one is missing or new
     ADDRESSES = "addresses"  # a new URL, e-mail address, placeholder or shortcode
     LENGTH = "length"  # cut off, or much too long
@@ -63,34 +65,6 @@ _FREQUENT_WORDS = """
 """
 _ENGLISH_WORDS = frozenset(_FREQUENT_WORDS.split())
 
-_SCRIPTS = {
-    **dict.fromkeys(("ru", "uk", "bg", "sr", "mk", "be", "kk", "ky", "mn", "tg", "cyrl"), ("CYRILLIC",)),
-    **dict.fromkeys(("ar", "fa", "ur", "ps", "arab"), ("ARABIC",)),
-    **dict.fromkeys(("hi", "mr", "ne", "deva"), ("DEVANAGARI",)),
-    **dict.fromkeys(("zh", "yue", "hans", "hant"), ("CJK",)),
-    "ja": ("CJK", "HIRAGANA", "KATAKANA"),
-    "ko": ("HANGUL",),
-    "el": ("GREEK",),
-    "he": ("HEBREW",),
-    "th": ("THAI",),
-    "ka": ("GEORGIAN",),
-    "hy": ("ARMENIAN",),
-    "bn": ("BENGALI",),
-    "ta": ("TAMIL",),
-    "te": ("TELUGU",),
-    "kn": ("KANNADA",),
-    "ml": ("MALAYALAM",),
-    "gu": ("GUJARATI",),
-    "km": ("KHMER",),
-    "lo": ("LAO",),
-    "my": ("MYANMAR",),
-    "si": ("SINHALA",),
-    "am": ("ETHIOPIC",),
-    "pa": ("GURMUKHI",),
-    "latn": ("LATIN",),
-}
-_WITHOUT_SPACES = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR"}
-
 # How models begin before they translate, up to a colon that is not the source's.
 _PREAMBLE = re.compile(
     r"(?:sure|certainly|of course|here(?:'s| is| are)|translation|translated text"
@@ -115,6 +89,15 @@ _CHATTER = re.compile(
     re.IGNORECASE,
 )
 _SORRY = re.compile(r"\b(?:sorry|apolog|regret|unfortunate|afraid|excuse|cannot|can't|an ai)", re.IGNORECASE)
+
+# Signs that show nothing in a text, but make something of it in Markdown, which models write.
+_MARKDOWN_SIGNS = ("**", "__", "~~", "`")
+_BLOCK_SIGN = re.compile(r"(?:#{1,6}|[*+>\u2022-])\s")
+_BRACES = ("{}", "[]")
+_QUOTE = re.compile(r"[\"\uff02\u201c-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f]")
+_OTHER_QUOTE = re.compile(r"['\u2018-\u201b\u2013\u2014]")  # some languages quote with dashes
+_SENTENCE_END = re.compile(r"[.!?\u2026]\Z")
+_ANY_END = re.compile(r"[^\w\s]\Z")
 
 # Translators avoid a "not" by a word with its sense ("invalid", "fail", "stop", "only"), so these words count
 # as well. In other languages such a list refused too many good translations (docs/translation.md).
@@ -143,7 +126,7 @@ _ENGLISH_NEGATION = re.compile(
 
 
 def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) -> Fault | None:
-    """Return the fault of an answer whose codes are right, or None if it has none.
+    """Return the fault of an answer that has the codes of its segment, or None if it has none.
 
     `segment` is English, `target` is a locale (BCP 47), and `terms` are the operator's.
     """
@@ -152,6 +135,8 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
     rules: dict[Fault, Callable[[], bool]] = {
         Fault.ADDRESSES: lambda: bool(Counter(opaque_pattern().findall(text)) - source.addresses),
         Fault.CHATTER: lambda: _is_chatter(source, text),
+        Fault.MARKUP: lambda: misplaces_codes(segment, answer, target),
+        Fault.BORDERS: lambda: _has_other_borders(source.text, text),
         Fault.LENGTH: lambda: _is_of_wrong_length(source, text, target),
         Fault.REPETITION: lambda: _repeats_itself(source, text, target),
         Fault.SCRIPT: lambda: _is_in_wrong_script(source, text, target),
@@ -194,15 +179,38 @@ def _is_chatter(source: SourceFacts, text: str) -> bool:
     return is_chatter and not _CHATTER.search(source.text) and not _SORRY.search(source.text)
 
 
+def _has_other_borders(source: str, text: str) -> bool:
+    """Return whether quotes, braces or signs of Markdown were put around a text, or its quotes are gone."""
+    if any(text.count(sign) > source.count(sign) for sign in _MARKDOWN_SIGNS):
+        return True
+    if source[:1].isalnum() and _BLOCK_SIGN.match(text):
+        return True
+    if any(_is_within(text, *pair) and not _is_within(source, *pair) for pair in _BRACES):
+        return True
+    if _is_quoted(source):
+        return not (_QUOTE.search(text) or _OTHER_QUOTE.search(text))
+    return _is_quoted(text) and len(_QUOTE.findall(text)) >= len(_QUOTE.findall(source)) + 2
+
+
+def _is_within(text: str, opening: str, closing: str) -> bool:
+    return text.startswith(opening) and text.endswith(closing)
+
+
+def _is_quoted(text: str) -> bool:
+    return len(text) > 1 and all(map(_QUOTE.match, (text[0], text[-1])))
+
+
 def _is_of_wrong_length(source: SourceFacts, text: str, target: str) -> bool:
     if len(text) > LONGEST_RATIO * len(source.text) + MORE_CHARACTERS:
         return True
-    shortest = SHORTEST_RATIO_OF_IDEOGRAPHS if _is_without_spaces(target) else SHORTEST_RATIO
+    shortest = SHORTEST_RATIO_OF_IDEOGRAPHS if is_without_spaces(target) else SHORTEST_RATIO
+    if shortest == SHORTEST_RATIO and _SENTENCE_END.search(source.text) and not _ANY_END.search(text):
+        shortest = LEAST_OF_WHOLE
     return source.letters >= FEWEST_LETTERS and len(text) < shortest * len(source.text)
 
 
 def _repeats_itself(source: SourceFacts, text: str, target: str) -> bool:
-    if _is_without_spaces(target):
+    if is_without_spaces(target):
         letters = list(filter(str.isalpha, text))
         lengths = range(2, LONGEST_REPEATED_WITHOUT_SPACES + 1)
         if most_repetitions(letters, lengths) > source.most_repetitions:
@@ -213,20 +221,21 @@ def _repeats_itself(source: SourceFacts, text: str, target: str) -> bool:
 
 
 def _is_in_wrong_script(source: SourceFacts, text: str, target: str) -> bool:
-    scripts = _scripts_of(target)
+    scripts = scripts_of(target)
     if source.letters < FEWEST_LETTERS or (text.isascii() and "LATIN" in scripts):
         return False
     # Names and terms are often Latin, and kept.
     new = Counter("".join(word for word in words_of(text) if word.lower() not in source.words))
     letters = {char: count for char, count in new.items() if char.isalpha()}
-    in_script = sum(count for char, count in letters.items() if _script_of(char) in scripts)
+    in_script = sum(count for char, count in letters.items() if script_of(char) in scripts)
     return in_script < FEWEST_IN_SCRIPT * sum(letters.values())
 
 
 def _is_english(source: SourceFacts, text: str) -> bool:
-    """Return whether a text is in English. An unchanged source with few common words may be a name."""
+    """Return whether a text is in English. A source with few common words that stands in it may be a name."""
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.replace("\u2019", "'"))
-    if text == source.text and sum(map(str.islower, words)) >= FEWEST_COMMON_WORDS:
+    common_words = set(filter(str.islower, source.text.split()))
+    if source.text in text and len(common_words) >= FEWEST_COMMON_WORDS:
         return True
     words = [word.lower() for word in words]
     english = [word for word in words if word in _ENGLISH_WORDS]
@@ -235,7 +244,7 @@ def _is_english(source: SourceFacts, text: str) -> bool:
 
 def _is_in_another_language(text: str, target: str) -> bool:
     words = opaque_pattern().sub(" ", text)
-    return is_clearly_not(target, words, has_spaces=not _is_without_spaces(target))
+    return is_clearly_not(target, words, has_spaces=not is_without_spaces(target))
 
 
 def _has_other_numbers(source: SourceFacts, text: str, target: str) -> bool:
@@ -243,7 +252,7 @@ def _has_other_numbers(source: SourceFacts, text: str, target: str) -> bool:
     digits = digits_of(text)
     found = Counter(digits)
     new = found - source.digits
-    if _is_without_spaces(target):
+    if is_without_spaces(target):
         del new["1"]  # "a" and "per" are often written as 1
     if source.digits - found or (new and not source.has_rewritten_numbers):
         return True
@@ -254,19 +263,3 @@ def _has_lost_negation(source: str, text: str, target: str) -> bool:
     """Return whether an English text has exactly one "not", and its translation has no word of that sense."""
     negation = _NEGATIONS.get(target.lower().partition("-")[0])
     return negation is not None and len(_ENGLISH_NEGATION.findall(source)) == 1 and not negation.search(text)
-
-
-def _is_without_spaces(locale: str) -> bool:
-    return not _WITHOUT_SPACES.isdisjoint(_scripts_of(locale))
-
-
-@lru_cache(maxsize=256)
-def _scripts_of(locale: str) -> tuple[str, ...]:
-    """Return the scripts that a locale is written in: Latin, unless its script or language says another."""
-    language, *subtags = locale.lower().split("-")
-    return next((_SCRIPTS[tag] for tag in (*subtags, language) if tag in _SCRIPTS), ("LATIN",))
-
-
-@lru_cache(maxsize=4096)
-def _script_of(char: str) -> str:
-    return unicodedata.name(char, "").partition(" ")[0]

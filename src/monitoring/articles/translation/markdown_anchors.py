@@ -10,6 +10,7 @@ from typing import Any
 from markdown_it.token import Token
 
 from monitoring.articles.translation.html_tokens import TokenKind, tokenize
+from monitoring.articles.translation.markdown_in_html import HTML_CLOSE, HTML_OPEN
 from monitoring.articles.translation.markdown_spans import parse_blocks, parse_inline
 
 _HEADING_ELEMENTS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -49,10 +50,14 @@ def _anchors(source: str) -> tuple[list[str], set[str]]:
     tokens = parse_blocks(source, environment)
     headings: list[str] = []
     explicit: set[str] = set()
+    is_in_html = False
     for token, previous in zip(tokens, [None, *tokens], strict=False):
-        if token.type == "html_block":
+        if token.type in ("html_block", HTML_OPEN):
             headings += _html_headings(token.content)
             explicit.update(_html_ids(token.content))
+            is_in_html = token.type == HTML_OPEN
+        elif is_in_html:
+            is_in_html = token.type != HTML_CLOSE
         elif token.type == "inline":
             children = parse_inline(token.content, environment) or []
             for child in children:

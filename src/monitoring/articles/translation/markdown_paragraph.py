@@ -1,9 +1,8 @@
 """Cuts the inline content of one Markdown block into atoms."""
 
-import html
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
@@ -11,66 +10,27 @@ from markdown_it.token import Token
 
 from monitoring.articles.translation.html_source import html_atoms
 from monitoring.articles.translation.markdown_dialects import LITERAL_INLINE
-from monitoring.articles.translation.opaque import opaque_pattern
-from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
-from monitoring.articles.translation.segments import InPageLink, Piece, Template
-
-# Lines with a meaning in other dialects: containers, admonitions; and alerts, definitions, tags.
-_VERBATIM_LINE = re.compile(r"\s*(?::::|!!!|\?\?\?)")
-_TITLED_LINE = re.compile(
-    r"""\s*(?:(?:!!!|\?\?\?\+?)\s*[\w-][\w -]{0,100}\s"|:{3,9}\s*[\w-]{1,60}(?:\[|[ \t]+(?![{ \t])))
-    (?P<title>[^\n]{1,1000}?)(?:"?|\](?:\{[^{}\n]{0,200}\})?|\{[^{}\n]{0,200}\})\s*$""",
-    re.VERBOSE,
+from monitoring.articles.translation.markdown_formats import Formats, choose_formats, decode
+from monitoring.articles.translation.markdown_lines import (
+    LINE_MARK,
+    LINE_OF_ITS_OWN,
+    PIPES,
+    VERBATIM_LINE,
+    find_options,
+    find_titles,
 )
-_LINE_OF_ITS_OWN = re.compile(r"\s*(?::::|!!!|\?\?\?|: |\[![A-Z]|\$\$|\{[%{.#:])")
-_LINE_MARK = re.compile(r"(?::|\[[ xX]\])[ \t]+")  # definition, task
+from monitoring.articles.translation.markdown_places import Places
+from monitoring.articles.translation.segmentation import Atom, Kind, assemble
+from monitoring.articles.translation.segments import InPageLink, Piece, Template, verbatim
 
 # Characters: what stands beside words concerns no line behind them, and no search holds up other threads.
 _LONGEST_READ_AT_ONCE = 4_000
 
 # What makes a line more than words, or would make words opaque over a line end.
-_NOT_ONLY_WORDS = re.compile(rf"^(?:{_LINE_OF_ITS_OWN.pattern}|{_LINE_MARK.pattern})|[\[{{$\\]", re.MULTILINE)
+_NOT_ONLY_WORDS = re.compile(rf"^(?:{LINE_OF_ITS_OWN.pattern}|{LINE_MARK.pattern})|[\[{{$\\]", re.MULTILINE)
 
-# A closing bracket has no meaning without an opening one, and escaped both look like a formula.
 _IN_PAGE_TARGET = re.compile(r"\]\(\s*<?#([^\s<>()\\&]+)")
 _LINK_TITLE = re.compile(r"""\]\(\s*+(?:<[^<>\n]*+>|[^\s<]\S*+)\s++["'(](?P<title>[^\n]*)["')]\s*\)\Z""")
-_QUOTES = re.compile("[\"'()]")
-_INLINE_SYNTAX = re.compile(r"[\\`*\[<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)")
-_BLOCK_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s|$)|[+-](?=\s|$)|(?:=+|-+)(?=\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&#?\w{1,32};)")
-
-
-@lru_cache(maxsize=32)
-def _markdown_format(brand_names: tuple[str, ...]) -> Format:
-    """Return how Markdown writes words, and escapes those that would become markup."""
-    return Format(_decode, _escape, opaque_pattern(brand_names), links_bare_addresses=True)
-
-
-@lru_cache(maxsize=32)
-def _label_format(brand_names: tuple[str, ...]) -> Format:
-    return Format(_decode, lambda text: _escape(text).replace("]", "\\]"), opaque_pattern(brand_names))
-
-
-def _decode(raw: str) -> str:
-    return _ESCAPED.sub(lambda escaped: escaped[1] or html.unescape(escaped[2]), raw)
-
-
-def _escape(text: str) -> str:
-    text = _INLINE_SYNTAX.sub(r"\\\g<0>", text)
-    return _BLOCK_SYNTAX.sub(lambda start: f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}", text)
-
-
-@lru_cache(maxsize=32)
-def _title_format(brand_names: tuple[str, ...]) -> Format:
-    return Format(_decode, lambda text: _QUOTES.sub(r"\\\g<0>", _escape(text)), opaque_pattern(brand_names))
-
-
-@lru_cache(maxsize=32)
-def _line_title_format(brand_names: tuple[str, ...]) -> Format:
-    def escape(text: str) -> str:
-        return _escape(text).replace("]", "\\]").replace('"', "&quot;")
-
-    return Format(_decode, escape, opaque_pattern(brand_names))
 
 
 @lru_cache(maxsize=32)
@@ -78,43 +38,58 @@ def _line_break(raw: str, block: int, *, is_break: bool) -> Atom:
     return Atom(Kind.BREAK if is_break else Kind.TEXT, (raw,), text=" ", block=block)
 
 
+def _with_attributes(atoms: Iterable[Atom]) -> Iterator[Atom]:
+    """Join `{.attributes}` with the markup before them, without which they would belong to something else."""
+    before: Atom | None = None
+    for atom in atoms:
+        if before and before.kind in (Kind.CLOSE, Kind.SOLID) and _are_attributes(atom):
+            changed_raw = before.changed_raw and (*before.changed_raw, *atom.raw)
+            before = before._replace(raw=(*before.raw, *atom.raw), changed_raw=changed_raw)
+            continue
+        if before:
+            yield before
+        before = atom
+    if before:
+        yield before
+
+
+def _are_attributes(atom: Atom) -> bool:
+    return atom.kind is Kind.SOLID and bool(re.match(r"\{[^{%]", verbatim(atom.raw)))
+
+
 def words_of_one_line(
-    content: str, tokens: Sequence[Token], brand_names: tuple[str, ...], block: int
+    content: str, tokens: Sequence[Token], brand_names: tuple[str, ...], block: int, *, is_in_html: bool
 ) -> Atom | None:
     """Make the atom of inline content that is one line of words, as most is; None if it has anything else."""
     is_text = len(tokens) == 1 and tokens[0].type == "text" and tokens[0].content == content
     if (
         not is_text
         or content != content.strip()
-        or _VERBATIM_LINE.match(content)
-        or _LINE_MARK.match(content)
+        or content.startswith("|")
+        or VERBATIM_LINE.match(content)
+        or LINE_MARK.match(content)
     ):
         return None
-    return Atom(Kind.TEXT, (content,), text_format=_markdown_format(brand_names), block=block)
+    formats = choose_formats(brand_names, is_in_html=is_in_html, has_brackets="[" in content)
+    return Atom(Kind.TEXT, (content,), text_format=formats.words, block=block)
 
 
 class MarkdownParagraph:
-    """Inline content, from whose lines markdown-it has removed the prefixes of lists and quotes.
-
-    `places` maps the first character of each line of the content to its place in the source, and whatever
-    else comes after something that markdown-it has left out.
-    """
+    """Inline content, and where in the source it stands."""
 
     def __init__(
         self,
         source: str,
         content: str,
-        places: Sequence[tuple[int, int]],
-        brand_names: tuple[str, ...] = (),
-        block: int = 0,
+        places: Places,
+        formats: Formats,
+        block: int,
     ) -> None:
         self._source = source
         self._content = content
-        self._places = places
+        self._place = places.place
         self._last = -1, 0  # a position and its place
-        self._known = 0  # the last of `places` that was used: the next is close to it
-        self._brand_names = brand_names
-        self._format = _markdown_format(brand_names)
+        self._formats = formats
         self._block = block
         self._lines = content.split("\n")
         self._line_starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
@@ -123,19 +98,15 @@ class MarkdownParagraph:
     def _indents(self) -> list[int]:
         return [len(line) - len(line.lstrip(" \t")) for line in self._lines]
 
-    def place(self, position: int) -> int:
-        """Return where in the source a position of the content is."""
-        known = self._known
-        if known and position < self._places[known][0]:
-            known = bisect_right(self._places, (position, len(self._source))) - 1
-        while known + 1 < len(self._places) and self._places[known + 1][0] <= position:
-            known += 1
-        self._known = max(0, known)
-        content_position, source_position = self._places[self._known]
-        return source_position + position - content_position
+    @cached_property
+    def _options(self) -> frozenset[int]:
+        return find_options(self._lines) if "///" in self._content or ":::" in self._content else frozenset()
 
     def atoms(self, tokens: Sequence[Token]) -> Iterator[Atom]:
         """Cut into atoms. They lack some of the paragraph if markdown-it's places contradict each other."""
+        return _with_attributes(self._atoms(tokens))
+
+    def _atoms(self, tokens: Sequence[Token]) -> Iterator[Atom]:
         position = label_start = 0
         title: object = None
         for token in tokens:
@@ -166,7 +137,9 @@ class MarkdownParagraph:
 
     def _words_of_lines(self, start: int, end: int) -> Iterator[Atom]:
         if start < end and self._are_only_words(start, end):
-            yield Atom(Kind.TEXT, (self._raw(start, end),), text_format=self._format, block=self._block)
+            yield Atom(
+                Kind.TEXT, (self._raw(start, end),), text_format=self._formats.words, block=self._block
+            )
             return
         while (line_end := self._content.find("\n", start, end)) >= 0:
             yield from self._words_of_line(start, line_end)
@@ -177,7 +150,9 @@ class MarkdownParagraph:
     def _are_only_words(self, start: int, end: int) -> bool:
         """Say whether lines have no prefixes in the source, and mean no more than words."""
         first, last = self._line_number(start), self._line_number(end)
-        if _LINE_OF_ITS_OWN.match(self._lines[last]):  # perhaps by what stands behind `end`
+        if LINE_OF_ITS_OWN.match(self._lines[last]):  # perhaps by what stands behind `end`
+            return False
+        if self._options and not self._options.isdisjoint(range(first, last + 1)):
             return False
         has_more = _NOT_ONLY_WORDS.search(self._content, self._line_starts[first], end)
         return not has_more and self._raw(start, end) == self._content[start:end]
@@ -186,37 +161,47 @@ class MarkdownParagraph:
         if start == end:
             return
         raw, number = self._raw(start, end), self._line_number(start)
-        if _VERBATIM_LINE.match(self._lines[number]):
-            yield from self._title_of_line(raw, start)
+        if number in self._options:
+            yield Atom(Kind.BREAK, (raw,))
+            return
+        if VERBATIM_LINE.match(self._lines[number]):
+            yield from self._titles_of_line(raw, start)
             return
         starts_line = start <= self._line_starts[number] + self._indents[number]
-        if mark := _LINE_MARK.match(raw) if starts_line else None:
+        if mark := LINE_MARK.match(raw) if starts_line else None:
             yield Atom(Kind.BREAK, (mark.group(),))
             raw = raw[mark.end() :]
-        if raw:
-            yield Atom(Kind.TEXT, (raw,), text_format=self._format, block=self._block)
+        parts = PIPES.split(raw) if self._lines[number].lstrip().startswith("|") else [raw]
+        for index, part in enumerate(parts):
+            if part:
+                kind = Kind.BREAK if index % 2 else Kind.TEXT
+                yield Atom(kind, (part,), text_format=self._formats.words, block=self._block)
 
     def _line_end(self, start: int, end: int) -> Atom:
         line = self._line_number(start)
-        is_break = any(map(_LINE_OF_ITS_OWN.match, self._lines[line : line + 2]))
+        is_break = any(map(LINE_OF_ITS_OWN.match, self._lines[line : line + 2])) or any(
+            number in self._options for number in (line, line + 1)
+        )
         return _line_break(self._raw(start, end), self._block, is_break=is_break)
 
-    def _title_of_line(self, raw: str, start: int) -> Iterator[Atom]:
-        """Find the words in `!!! note "Title"`, `::: tip Title` and `:::tip[Title]`."""
+    def _titles_of_line(self, raw: str, start: int) -> Iterator[Atom]:
+        """Find the words in `!!! note "Title"`, `:::tip[Title]`, `:::image alt-text="Words"` and the like."""
         number = self._line_number(start)
-        line = _TITLED_LINE.match(self._lines[number])
         column = start - self._line_starts[number]
-        title_start, title_end = line.span("title") if line else (0, 0)
-        words_start = min(max(title_start - column, 0), len(raw))
-        words_end = min(max(title_end - column, words_start), len(raw))
-        words_format = _line_title_format(self._brand_names)
-        for kind, part in (
-            (Kind.BREAK, raw[:words_start]),
-            (Kind.TEXT, raw[words_start:words_end]),
-            (Kind.BREAK, raw[words_end:]),
-        ):
+        position = 0
+        for title_start, title_end in find_titles(self._lines[number]):
+            words_start = min(max(title_start - column, position), len(raw))
+            words_end = min(max(title_end - column, words_start), len(raw))
+            yield from self._parts(
+                (Kind.BREAK, raw[position:words_start]), (Kind.TEXT, raw[words_start:words_end])
+            )
+            position = words_end
+        yield from self._parts((Kind.BREAK, raw[position:]))
+
+    def _parts(self, *parts: tuple[Kind, str]) -> Iterator[Atom]:
+        for kind, part in parts:
             if part:
-                yield Atom(kind, (part,), text_format=words_format, block=self._block)
+                yield Atom(kind, (part,), text_format=self._formats.line_title, block=self._block)
 
     def _markup(self, token: Token, start: int, end: int, label: str, title: object) -> Iterator[Atom]:
         raw, block = self._raw(start, end), self._block
@@ -225,8 +210,8 @@ class MarkdownParagraph:
                 yield self._line_end(start, end)
             case "hardbreak":
                 yield Atom(Kind.BREAK, (raw,))
-            case "html_inline" if "\n" not in raw:
-                yield from html_atoms(raw, self._brand_names, block)
+            case "html_inline" if "\n" not in raw or raw == self._content[start:end]:
+                yield from html_atoms(raw, self._formats.brand_names, block)
             case "html_inline":
                 yield Atom(Kind.BREAK, (raw,))
             case _ if token.type == LITERAL_INLINE and raw.startswith("<"):
@@ -255,9 +240,7 @@ class MarkdownParagraph:
         is_plain = is_words and "\n" not in token.content
         if not is_plain or target == raw or not re.match(r"\](\(|\[[^\]])", target):
             return (raw,)
-        alt = [
-            Atom(Kind.TEXT, (token.content,), text_format=_label_format(self._brand_names), block=self._block)
-        ]
+        alt = [Atom(Kind.TEXT, (token.content,), text_format=self._formats.label, block=self._block)]
         return ("![", *assemble(alt), *self._link_end(target, token.attrs.get("title")))
 
     def _link_end(self, raw: str, title: object) -> Template:
@@ -268,10 +251,8 @@ class MarkdownParagraph:
             pieces += (raw[: target.start(1)], InPageLink(target[1]))
             position = target.end(1)
         found = _LINK_TITLE.match(raw) if title else None
-        if found and _decode(found["title"]) == title:
-            words = Atom(
-                Kind.TEXT, (found["title"],), text_format=_title_format(self._brand_names), block=self._block
-            )
+        if found and decode(found["title"]) == title:
+            words = Atom(Kind.TEXT, (found["title"],), text_format=self._formats.title, block=self._block)
             pieces += (raw[position : found.start("title")], *assemble([words]))
             position = found.end("title")
         return (*pieces, raw[position:])
@@ -279,8 +260,8 @@ class MarkdownParagraph:
     def _raw(self, start: int, end: int) -> str:
         known, place = self._last
         if start != known:
-            place = self.place(start)
-        self._last = end, self.place(end)
+            place = self._place(start)
+        self._last = end, self._place(end)
         return self._source[place : self._last[1]]
 
     def _line_number(self, position: int) -> int:

@@ -16,6 +16,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from monitoring.articles.translation.markdown_in_html import HTML_OPEN, HtmlState
+
 BlockRule = Callable[[StateBlock, int, int, bool], bool]
 InlineRule = Callable[[StateInline, bool], bool]
 NoteMarkup = Callable[[StateInline, int, int], None]
@@ -89,7 +91,7 @@ class _Token(Token):
         self.block = self.hidden = False
 
 
-class _State(StateBlock):
+class _State(HtmlState):
     """A state whose tokens are shared where they are alike.
 
     Of a megabyte of short lines there are a million tokens, most of which say only that a paragraph or an
@@ -109,6 +111,8 @@ class _State(StateBlock):
         if nesting < 0:
             self.level -= 1
         token.level = self.level
+        if self.is_in_html and ttype == "inline":
+            token.info = HTML_OPEN
         if nesting > 0:
             self.level += 1
         if self.tokens:

@@ -7,27 +7,34 @@ from typing import Any
 from markdown_it.token import Token
 
 from monitoring.articles.translation.front_matter import front_matter_length
+from monitoring.articles.translation.front_matter_words import front_matter_template
 from monitoring.articles.translation.html_source import html_atoms
+from monitoring.articles.translation.markdown_formats import choose_formats
+from monitoring.articles.translation.markdown_in_html import is_html
 from monitoring.articles.translation.markdown_paragraph import MarkdownParagraph, words_of_one_line
+from monitoring.articles.translation.markdown_places import Lines
 from monitoring.articles.translation.markdown_spans import normalised, parse_blocks, parse_inline
 from monitoring.articles.translation.markdown_structure import SourceStructure, Structure
 from monitoring.articles.translation.segmentation import Atom, Kind, assemble
 from monitoring.articles.translation.segments import InPageLink, Template, verbatim
 
 _IN_PAGE_DEFINITION = re.compile(r"\]:\s{0,20}<?#(?P<anchor>[^\s<>]+)")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_HTML_SIGN = re.compile(r"<[A-Za-z/!?]")
 
 
-def read_markdown(source: str, brand_names: tuple[str, ...] = ()) -> tuple[Template, SourceStructure]:
-    """Find the segments of a Markdown document. Front matter, code and definitions stay unchanged.
+def read_markdown(
+    source: str, brand_names: tuple[str, ...] = (), *, is_mdx: bool = False
+) -> tuple[Template, SourceStructure]:
+    """Find the segments of a Markdown document. Code and definitions stay, and most of the front matter.
 
     The `block` of a segment is the index of its token in the block structure after the front matter.
     """
     body = source[front_matter_length(source) :]
-    scanner = _MarkdownScanner(body, brand_names)
+    scanner = _MarkdownScanner(body, brand_names, is_mdx=is_mdx)
     template = assemble(scanner.atoms())
     front_matter = source[: front_matter_length(source)]
-    return (front_matter, *template), SourceStructure(body, scanner.structure)
+    words = front_matter_template(front_matter, brand_names)
+    return (*words, *template), SourceStructure(body, scanner.structure, is_mdx=is_mdx)
 
 
 def _without_code(atom: Atom) -> Atom:
@@ -36,24 +43,32 @@ def _without_code(atom: Atom) -> Atom:
     return atom._replace(kind=Kind.BREAK) if raw.count("{") != raw.count("}") else atom
 
 
+def _has_unknown_tags(token: Token, children: Sequence[Token]) -> bool:
+    """Say whether HTML has tags that only browsers read, such as `<a b="c"d>`: it is read as they do."""
+    return is_html(token) and any(
+        child.type == "text" and _HTML_SIGN.search(child.content) for child in children
+    )
+
+
 class _MarkdownScanner:
-    def __init__(self, source: str, brand_names: tuple[str, ...]) -> None:
+    def __init__(self, source: str, brand_names: tuple[str, ...], *, is_mdx: bool) -> None:
         self._source = source
+        self._is_mdx = is_mdx
         self._brand_names = brand_names
-        self._line_starts = [0, *(line.end() for line in _LINE.finditer(source))]
+        self._lines = Lines(source)
         self._environment: dict[str, Any] = {}
         self.structure = Structure()
 
     def atoms(self) -> Iterator[Atom]:
         position = 0
-        tokens = parse_blocks(self._source, self._environment)
+        tokens = parse_blocks(self._source, self._environment, is_mdx=self._is_mdx)
         for block, token in enumerate(tokens):
             is_inline = token.type == "inline"
             children = parse_inline(token.content, self._environment) if is_inline else None
             self.structure.add(token, children)
             if token.type == "definition":
                 start, end, atoms = self._definition_atoms(token)
-            elif token.type == "html_block":
+            elif token.type == "html_block" or (children and _has_unknown_tags(token, children)):
                 start, end, atoms = self._html_block_atoms(token, block)
             elif children:
                 is_cell = tokens[block - 1].tag in ("td", "th")
@@ -70,8 +85,7 @@ class _MarkdownScanner:
 
     def _definition_atoms(self, token: Token) -> tuple[int, int, list[Atom]]:
         """Find a reference to a heading; other definitions stay in the text between the blocks."""
-        first_line, end_line = token.map or (0, 0)
-        start, end = self._line_starts[first_line], self._line_starts[end_line]
+        start, end = self._lines.span(token)
         target = _IN_PAGE_DEFINITION.search(self._source, start, end)
         if not target:
             return 0, 0, []
@@ -79,55 +93,30 @@ class _MarkdownScanner:
         return start, end, [Atom(Kind.BREAK, (before, InPageLink(target["anchor"]), after))]
 
     def _html_block_atoms(self, token: Token, block: int) -> tuple[int, int, list[Atom]]:
-        first_line, end_line = token.map or (0, 0)
-        start, end = self._line_starts[first_line], self._line_starts[end_line]
+        start, end = self._lines.span(token)
         raw = self._source[start:end]
         is_free_of_prefixes = normalised(raw).strip() == token.content.strip()
-        atoms = map(_without_code, html_atoms(raw, self._brand_names, block))
+        formats = choose_formats(self._brand_names, is_in_html=True, has_brackets="[" in raw)
+        atoms = map(_without_code, html_atoms(raw, self._brand_names, block, formats.words))
         return start, end, list(atoms) if is_free_of_prefixes else []
 
     def _paragraph_atoms(
         self, token: Token, children: Sequence[Token], block: int, floor: int | None
     ) -> tuple[int, int, list[Atom]]:
-        if floor is None and (words := words_of_one_line(token.content, children, self._brand_names, block)):
-            number = (token.map or (0, 0))[0]
-            line = self._line(number)
-            if line.endswith(token.content):
-                end = self._line_starts[number] + len(line)
-                return end - len(token.content), end, [words]
-        places = self._places(token, floor)
+        words = None
+        if floor is None:
+            words = words_of_one_line(
+                token.content, children, self._brand_names, block, is_in_html=is_html(token)
+            )
+        if words and (place := self._lines.place_at_end(token.content, token)):
+            return (*place, [words])
+        places = self._lines.places(token, floor)
         if not places:
             return 0, 0, []
-        paragraph = MarkdownParagraph(self._source, token.content, places, self._brand_names, block)
-        start, end = paragraph.place(0), paragraph.place(len(token.content))
+        has_brackets = any(child.type == "text" and "[" in child.content for child in children)
+        formats = choose_formats(self._brand_names, is_in_html=is_html(token), has_brackets=has_brackets)
+        paragraph = MarkdownParagraph(self._source, token.content, places, formats, block)
+        start, end = places.place(0), places.place(len(token.content))
         atoms = list(paragraph.atoms(children))
         is_whole = "".join(verbatim(atom.raw) for atom in atoms) == self._source[start:end]
         return start, end, atoms if is_whole else []
-
-    def _line(self, number: int) -> str:
-        return self._source[self._line_starts[number] : self._line_starts[number + 1]].rstrip()
-
-    def _places(self, token: Token, floor: int | None) -> list[tuple[int, int]]:
-        """Map the first character of each line to its place in the source; cells have a `floor`."""
-        places: list[tuple[int, int]] = []
-        position = 0
-        for number, content_line in enumerate(token.content.split("\n"), start=(token.map or (0, 0))[0]):
-            words = content_line.strip(" \t")
-            line = self._line(number)
-            line_start = self._line_starts[number]
-            if floor is None and line.endswith(words.rstrip()):
-                column = len(line) - len(words.rstrip())
-            else:  # a heading closed by `#`, or a cell: the first match after the cells before
-                words = words if floor is None else words.replace("|", "\\|")
-                column = line.find(words.rstrip(), max(0, (floor or 0) - line_start))
-            if column < 0:
-                return []
-            indent = len(content_line) - len(content_line.lstrip(" \t"))
-            places.append((position + indent, line_start + column))
-            if not position and floor is None and self._source.startswith(token.content, line_start + column):
-                return places  # the other lines have no prefixes
-            if floor is not None:  # markdown-it has removed the backslash before each `|` of a cell
-                pipes = enumerate(re.finditer(r"\|", content_line), start=1)
-                places += ((pipe.end(), line_start + column + pipe.end() + count) for count, pipe in pipes)
-            position += len(content_line) + 1
-        return places

@@ -11,11 +11,13 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from monitoring.articles.translation import markdown_rules
+from monitoring.articles.translation.markdown_brackets import BRACKET_CLOSE, BRACKET_OPEN
 from monitoring.articles.translation.markdown_dialects import (
     BEGINNINGS,
     add_dialects,
     take_footnotes_for_words,
 )
+from monitoring.articles.translation.markdown_in_html import read_markdown_in_html
 from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_rules import ask_less, words
 
@@ -26,14 +28,16 @@ MAX_TABLE_CELLS = 20_000
 MAX_DELIMITERS_IN_PARAGRAPH = 2_000
 
 
-def parse_blocks(source: str, environment: dict[str, Any], *, has_dialects: bool = True) -> list[Token]:
+def parse_blocks(
+    source: str, environment: dict[str, Any], *, has_dialects: bool = True, is_mdx: bool = False
+) -> list[Token]:
     """Parse the block structure and note link references in `environment`; inline tokens stay unparsed.
 
-    Without `has_dialects` only CommonMark, tables and strikethrough are read. If the document has more table
-    cells than a person would write, its tables are read as paragraphs.
+    Without `has_dialects` only CommonMark, tables and strikethrough are read. MDX has no indented code. If
+    the document has more table cells than a person would write, its tables are read as paragraphs.
     """
     source = normalised(source)
-    parser = _parser(has_tables=has_modest_tables(source), has_dialects=has_dialects)
+    parser = _parser(has_tables=has_modest_tables(source), has_dialects=has_dialects, is_mdx=is_mdx)
     return markdown_rules.parse_blocks(source, parser, environment)
 
 
@@ -100,9 +104,9 @@ def _note_places(state: StateInline, start: int, known_count: int) -> None:
         if token.type == "text" and token.content and token.content[0] in "*_~":
             token.meta.setdefault("span", (end - len(token.content), end))  # a run of delimiters
             end -= len(token.content)
-        elif token.type == "link_open" and token.info != "auto":
+        elif token.type in ("link_open", BRACKET_OPEN) and token.info != "auto":
             token.meta["span"] = (start, token.meta.get("pushed_at", start))
-        elif token.type == "link_close" and token.info != "auto":
+        elif token.type in ("link_close", BRACKET_CLOSE) and token.info != "auto":
             token.meta["span"] = (token.meta.get("pushed_at", start), state.pos)
         else:
             token.meta.setdefault("span", (start, state.pos))
@@ -116,13 +120,16 @@ def _include_outer_delimiters(token: Token) -> None:
 
 
 @cache
-def _parser(*, has_tables: bool, has_dialects: bool) -> MarkdownIt:
+def _parser(*, has_tables: bool, has_dialects: bool, is_mdx: bool = False) -> MarkdownIt:
     parser = make_parser(has_tables=has_tables)
     parser.options["inline_definitions"] = True  # a token for each definition of a reference
     if has_dialects:
         add_dialects(parser)
+        read_markdown_in_html(parser)
     else:
         take_footnotes_for_words(parser)
+    if is_mdx:
+        parser.disable("code")
     ask_less(parser, BEGINNINGS, _note_places)
     fill_tables(parser)
     return parser

@@ -11,14 +11,26 @@ from typing import Any
 
 from markdown_it.token import Token
 
-from monitoring.articles.translation.markdown_dialects import DIALECT_TOKENS, LITERAL_BLOCK, LITERAL_INLINE
+from monitoring.articles.translation.markdown_brackets import BRACKET_CLOSE, BRACKET_LITERAL, BRACKET_OPEN
+from monitoring.articles.translation.markdown_dialects import DIALECT_TOKENS, LITERAL_INLINE
+from monitoring.articles.translation.markdown_literal_blocks import LITERAL_BLOCK
 from monitoring.articles.translation.markdown_spans import parse_blocks, parse_inline
 from monitoring.articles.translation.segments import Segment, verbatim
 
 _ONLY_WORDS: frozenset[Hashable] = frozenset()  # the signature of inline content without markup
 _WORDS = frozenset(("text", "text_special", "softbreak"))
 _LITERAL = frozenset(
-    ("code_block", "code_inline", "fence", LITERAL_BLOCK, LITERAL_INLINE, "abbreviation_open")
+    (
+        "code_block",
+        "code_inline",
+        "fence",
+        LITERAL_BLOCK,
+        LITERAL_INLINE,
+        BRACKET_OPEN,
+        BRACKET_CLOSE,
+        BRACKET_LITERAL,
+        "abbreviation_open",
+    )
 )
 _BARE_ADDRESS = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<]+", re.IGNORECASE)
 # A line reads the same whichever of these it has: no rule begins with the first letter, as those for `import`
@@ -85,8 +97,9 @@ class Structure:
 class SourceStructure:
     """The structure of a source document, with dialects as it was read, and as renderers read it without."""
 
-    def __init__(self, source: str, structure: Structure) -> None:
+    def __init__(self, source: str, structure: Structure, *, is_mdx: bool = False) -> None:
         self._source = source
+        self._is_mdx = is_mdx
         self._structure = structure
 
     @cached_property
@@ -110,7 +123,7 @@ class SourceStructure:
         """Return the blocks whose inline markup differs, apart from its order; None if the blocks differ."""
         if rendered == self._source:  # every translation was left out
             return frozenset()
-        before, after = self._structure, _read(rendered)
+        before, after = self._structure, _read(rendered, is_mdx=self._is_mdx)
         changed = before.differences(after)
         if changed is None or not (before.has_dialect or after.has_dialect):
             return changed
@@ -123,10 +136,10 @@ class SourceStructure:
         return changed | frozenset(touched)
 
 
-def _read(source: str, *, has_dialects: bool = True) -> Structure:
+def _read(source: str, *, has_dialects: bool = True, is_mdx: bool = False) -> Structure:
     environment: dict[str, Any] = {}
     structure = Structure(has_dialects=has_dialects)
-    for token in parse_blocks(source, environment, has_dialects=has_dialects):
+    for token in parse_blocks(source, environment, has_dialects=has_dialects, is_mdx=is_mdx):
         is_inline = token.type == "inline"
         content = token.content
         structure.add(

@@ -35,8 +35,34 @@ _FORMULA_PATTERNS = (
 )
 FORMULA = re.compile("|".join(_FORMULA_PATTERNS))
 
+# TeX without dollars, as MathJax, Jupyter and pandoc read it.
+_TEX_ARGUMENT = r"(?:\{(?:[^{}\n]|\{[^{}\n]{0,200}\}){0,300}\}|\[[^\[\]\n]{0,200}\](?=[\[{]))"
+TEX = (
+    rf"\\begin\{{[A-Za-z]{{1,60}}\*?\}}(?s:.{{0,2000}}?)\\end\{{[A-Za-z]{{1,60}}\*?\}}"
+    rf"|(?<!\\)\\[A-Za-z]{{1,60}}+\*?{_TEX_ARGUMENT}{{0,9}}+"
+)
+
+# Between these template tags is code. Others, as `{{< note >}}`, may have words between them.
+_CODE_NAME = r"""(?ix:
+    [\w-]{0,40}(?:code|highlight|mermaid|katex|latex|mathjax|plantuml|graphviz|diagram|chart|verbatim|literal
+        |snippet|terminal|console|swagger|openapi|asciinema|script|stylesheet|filetree|file-tree)[\w-]{0,40}
+    |raw[\w-]{0,40}|schema|tikz|math|tex|uml|dot|gist|prism|comment|style|css|scss|js|html|svg|json|ya?ml|toml|csv|sql|shell
+    |bash|sh|cmd|commands?|output|pre|d2|kroki|goat|echarts|plotly|vega|geojson|graph|flow|sequence|gantt|abc
+)"""
+CODE_TAG = re.compile(
+    rf"\{{%-?\s*(?P<liquid>{_CODE_NAME})(?![\w-])[^%\n]{{0,500}}%\}}"
+    rf"|\{{\{{[<%]\s*(?P<hugo>{_CODE_NAME})(?![\w-])[^{{}}\n]{{0,500}}(?<!/)[>%]\}}\}}"
+)
+END_OF_CODE_TAG = re.compile(
+    r"\{%-?\s*end_?(?P<liquid>[\w-]{1,80})\s*-?%\}|\{\{[<%]\s*/\s*(?P<hugo>[\w-]{1,80})\s*[>%]\}\}"
+)
+_NAMED = re.compile(r"\?P<\w+>")  # groups would change what `findall` returns
+CODE_BETWEEN_TAGS = _NAMED.sub("?:", rf"(?:{CODE_TAG.pattern})(?s:.{{0,2000}}?)(?:{END_OF_CODE_TAG.pattern})")
+
 _PATTERNS = (
     *_FORMULA_PATTERNS,
+    TEX,
+    CODE_BETWEEN_TAGS,
     r"\{\{[^{}]{0,200}\}\}",  # {{ placeholder }}
     r"\{%[^%]{0,200}%\}",  # {% tag %}
     r"\$?\{[^{}\n]{1,200}\}",  # {name}, ${x}, {.class}
@@ -45,6 +71,8 @@ _PATTERNS = (
     r"\bwww\.[\w.-]{1,250}\w(?:/[\w./%#?=&+-]{0,500}\w)?",
     r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",  # e-mail addresses
     r"(?<![\w&])[@#][A-Za-z_]\w{0,60}",  # @mention, #hashtag
+    r":::[a-z][\w-]{0,60} [^\n]{0,500}?:::",  # DocFX, among words
+    r"%%[^%\n]{1,500}%%",  # a comment of Obsidian
     r"\[\[[^\[\]]{1,200}\]\]",  # [[wiki link]]
     r"\[/?[\w^!-]{1,60}(?:\s[^\[\]=]{0,60}=[^\[\]]{0,400})?\]|\[ \]",  # [TOC], [^1], [gallery ids="1"], [ ]
     r"(?<![\w:]):[a-z][a-z0-9_+-]{1,40}:(?![\w:])",  # :emoji:

@@ -46,6 +46,13 @@ class InPageLink:
     raw: str
 
 
+@dataclass(frozen=True, slots=True)
+class SourceLanguage:
+    """The value of a `lang` attribute that names the source language, such as `en-US`."""
+
+    raw: str
+
+
 class _Rendered(NamedTuple):
     """A part of a translation; `sign` is the character of one that delimits emphasis in Markdown."""
 
@@ -62,7 +69,7 @@ class _Rendered(NamedTuple):
         return bool(self.sign) and self.is_end
 
 
-Piece = str | Segment | InPageLink
+Piece = str | Segment | InPageLink | SourceLanguage
 Template = tuple[Piece, ...]
 Anchors = Mapping[str, str]  # of headings -> of their translations
 
@@ -82,6 +89,22 @@ def has_in_page_links(template: Template) -> bool:
     """Return whether the template has a link to an anchor of its own document."""
     templates = [template, *(code for segment in segments_of(template) for code in segment.codes.values())]
     return any(isinstance(piece, InPageLink) for pieces in templates for piece in pieces)
+
+
+def in_language(template: Template, language: str) -> Template:
+    """Name another language wherever the template names that of the source."""
+    return tuple(_piece_in_language(piece, language) for piece in template)
+
+
+def _piece_in_language(piece: Piece, language: str) -> Piece:
+    match piece:
+        case SourceLanguage():
+            return language
+        case Segment():
+            codes = {code: in_language(markup, language) for code, markup in piece.codes.items()}
+            return piece._replace(source=in_language(piece.source, language), codes=codes)
+        case _:
+            return piece
 
 
 def render(
@@ -108,6 +131,8 @@ def _render_pieces(
         match piece:
             case str():
                 yield piece
+            case SourceLanguage():
+                yield piece.raw
             case InPageLink():
                 anchor = unquote(piece.raw)
                 yield anchors.get(anchor) or anchors.get(anchor.lower()) or piece.raw

@@ -20,12 +20,16 @@ from monitoring.articles.translation.engines.protocol import (
 )
 from monitoring.articles.translation.inline_codes import CODE, accepted, has_words, normalise_spaces
 from monitoring.articles.translation.judgement import Fault, find_short_in_another_language
+from monitoring.articles.translation.mended_answers import mended
 
 # Returns the fault of a segment's translation into a locale, if it has one: (segment, translation, locale).
 FindFault = Callable[[str, str, str], str | None]
 
 # What an engine does to all texts of a request. Short ones do not show it alone.
 _OF_WHOLE_ANSWERS = frozenset({Fault.LENGTH, Fault.SCRIPT, Fault.ENGLISH, Fault.LANGUAGE})
+
+# What an engine may do better without the codes.
+_OF_MARKUP = frozenset({Fault.MARKUP, Fault.BORDERS})
 
 # Has work done, perhaps in another thread.
 Submit = Callable[[Callable[[], Any]], Future[Any]]
@@ -76,8 +80,9 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
 
     `submit` gets each request to be done. An answer with broken codes is replaced by translations of the runs
     of words between the codes. If `find_fault` finds something in an answer, the segment is asked for once
-    more, and so are the short ones of the article if all of them together are in another language. What is
-    not acceptable then stays in the source language. Raises the engine's errors, whose `learned` has the
+    more, and so are the short ones of the article if all of them together are in another language. If the
+    second answer is wrong about markup, its runs are translated too. What is not acceptable then stays in the
+    source language. Raises the engine's errors, whose `learned` has the
     answers to all other requests.
     """
     asking = _Asking(engine, source, target, find_fault, submit)
@@ -146,7 +151,11 @@ class _Asking:
         doubtful += [self._ask(batch) for batch in split(sorted(wrong), self._engine.batch_limit)]
         again: dict[str, str] = {}
         for request in doubtful:
-            again |= self._take_all(self._answers(request))
+            answers = self._answers(request)
+            taken = self._take_all(answers)
+            faults = {each: self.last_faults[each] for each in answers if each not in taken}
+            broken.append(self._ask_for_runs([each for each, fault in faults.items() if fault in _OF_MARKUP]))
+            again |= taken
         for runs in broken:
             again |= self._put_together(runs)
         still_wrong = self.find_short_in_another_language(again)
@@ -168,7 +177,10 @@ class _Asking:
         return self._without_faults(self._cleaned(answers))
 
     def _cleaned(self, answers: Mapping[str, object]) -> dict[str, str | None]:
-        cleaned = {segment: accepted(segment, answer) for segment, answer in answers.items()}
+        cleaned = {
+            segment: accepted(segment, mended(segment, answer, self._target))
+            for segment, answer in answers.items()
+        }
         unclean = [segment for segment, text in cleaned.items() if text is None]
         self._note({each: Fault.MARKUP if has_words(str(answers[each])) else Fault.EMPTY for each in unclean})
         return cleaned

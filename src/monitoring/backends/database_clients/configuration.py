@@ -23,6 +23,7 @@ MODEL_MODULES = (
     "monitoring.incidents.models",
     "monitoring.monitors.models",
     "monitoring.monitors.maintenance.models",
+    "monitoring.monitors.heartbeats.models",
     "monitoring.history.models",
     "monitoring.articles.models",
 )

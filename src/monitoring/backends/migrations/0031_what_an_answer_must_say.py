@@ -5,7 +5,7 @@ from tortoise import fields
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0028_write_probes")]
+    dependencies = [("monitoring", "0030_heartbeats")]
 
     initial = False
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from enum import StrEnum, auto
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache, partial
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self
 
 import orjson
 
 from monitoring.checks.probes.assertions import Failed, find_failed
 from monitoring.checks.probes.contracts import Contract
 from monitoring.checks.probes.failing_answers import keep_answer
-from monitoring.checks.probes.keywords import KeywordSearch
-from monitoring.checks.probes.protocol import Finding
+from monitoring.checks.probes.keywords import KeywordSearch, quote_keyword
+from monitoring.checks.probes.protocol import Finding, Objection
+from monitoring.checks.probes.shortcomings import UP, Judgement, Thresholds
 from monitoring.contract.document import Json
 from monitoring.monitors.assertions import OF_BODY
 from monitoring.monitors.client_certificates import read_client_certificate
@@ -29,8 +29,6 @@ from monitoring.outbound.exchanges import Exchange, OutboundRequest
 from monitoring.outbound.failures import FailureCode
 from monitoring.outbound.targets import Endpoint, UnusableUrl
 from monitoring.outbound.tls_settings import TlsSettings
-
-SHOWN_KEYWORD_CHARACTERS = 100
 
 
 @dataclass(frozen=True)
@@ -100,16 +98,6 @@ class HttpProbe:
         return finding._replace(answer=keep_answer(exchange, self.request.headers))
 
 
-class Objection(StrEnum):
-    """What can be wrong with a whole answer. With `FailureCode` these are the document's CheckError."""
-
-    UNEXPECTED_STATUS = auto()
-    KEYWORD_MISSING = auto()
-    KEYWORD_FORBIDDEN = auto()
-    TLS_EXPIRING = auto()
-    SLOW = auto()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """What an answer should be: the monitor's fields of the same names. A threshold of None never warns."""
@@ -130,12 +118,6 @@ class Expectation:
         return any(status_code in statuses for statuses in _parse_patterns(self.expected_status_codes))
 
 
-# An outcome with its error and message.
-_Judgement: TypeAlias = "tuple[Outcome, str | None, str | None]"
-
-_UP: _Judgement = (Outcome.UP, None, None)
-
-
 def judge(
     exchange: Exchange,
     expectation: Expectation,
@@ -149,18 +131,18 @@ def judge(
     does not hold. Messages stay below 200 characters and quote nothing of the answer but its status.
     """
     if exchange.failure:
-        judgement: _Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
+        judgement: Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
     else:
         judgement = (
             _find_error(exchange, expectation, found)
             or (failed and (Outcome.DOWN, failed.error, failed.message))
-            or _find_warning(exchange, expectation, now)
-            or _UP
+            or _find_shortcoming(exchange, expectation, now)
+            or UP
         )
     return Finding(*judgement, exchange.status_code, exchange.timings, exchange.tls_expires_at)
 
 
-def _find_error(exchange: Exchange, expectation: Expectation, found: Collection[str]) -> _Judgement | None:
+def _find_error(exchange: Exchange, expectation: Expectation, found: Collection[str]) -> Judgement | None:
     if not expectation.is_expected(exchange.status_code):
         message = (
             f"Answered {exchange.status_code} instead of {_enumerate(expectation.expected_status_codes)}"
@@ -168,30 +150,24 @@ def _find_error(exchange: Exchange, expectation: Expectation, found: Collection[
         return Outcome.DOWN, Objection.UNEXPECTED_STATUS, message
     required, forbidden = expectation.required_keyword, expectation.forbidden_keyword
     if required is not None and required not in found and not exchange.is_cut:
-        message = f"The answer does not contain {_quote(required)}"
+        message = f"The answer does not contain {quote_keyword(required)}"
         return Outcome.DOWN, Objection.KEYWORD_MISSING, message
     if forbidden is not None and forbidden in found:
-        message = f"The answer contains {_quote(forbidden)}"
+        message = f"The answer contains {quote_keyword(forbidden)}"
         return Outcome.DOWN, Objection.KEYWORD_FORBIDDEN, message
     unknown = [keyword for keyword in expectation.keywords if keyword not in found]
     if unknown and exchange.is_cut:
         size = f"The answer is larger than {MAX_BODY_BYTES:,} bytes"
-        message = f"{size}, and the first of them do not contain {_quote(unknown[0])}"
+        message = f"{size}, and the first of them do not contain {quote_keyword(unknown[0])}"
         return Outcome.DOWN, FailureCode.RESPONSE_TOO_LARGE, message
     return None
 
 
-def _find_warning(exchange: Exchange, expectation: Expectation, now: datetime) -> _Judgement | None:
-    expires_at, warning_days = exchange.tls_expires_at, expectation.tls_expiry_warning_days
-    if expires_at and warning_days and expires_at - now <= timedelta(days=warning_days):
-        message = _tell_expiry(exchange.expiring_certificate or "The certificate", expires_at, now)
-        return Outcome.DEGRADED, Objection.TLS_EXPIRING, message
-    total_ms, threshold_ms = exchange.timings.total_ms, expectation.slow_threshold_ms
-    # Rounded as it is shown, so that no message says "1,000 ms, slower than 1,000 ms".
-    if total_ms is not None and threshold_ms is not None and round(total_ms) > threshold_ms:
-        message = f"Answered in {round(total_ms):,} ms, slower than {threshold_ms:,} ms"
-        return Outcome.DEGRADED, Objection.SLOW, message
-    return None
+def _find_shortcoming(exchange: Exchange, expectation: Expectation, now: datetime) -> Judgement | None:
+    thresholds = Thresholds(expectation.tls_expiry_warning_days, expectation.slow_threshold_ms)
+    return thresholds.find_shortcoming(
+        exchange.timings, exchange.tls_expires_at, exchange.expiring_certificate, now
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -211,20 +187,3 @@ def _parse_pattern(pattern: str) -> range:
 def _enumerate(patterns: tuple[str, ...]) -> str:
     *others, last = patterns
     return f"{', '.join(others)} or {last}" if others else last
-
-
-def _quote(keyword: str) -> str:
-    """Quote a keyword on one line, shortened if it is long."""
-    shown = "".join(character if character.isprintable() else " " for character in keyword)
-    if len(shown) > SHOWN_KEYWORD_CHARACTERS:
-        shown = f"{shown[: SHOWN_KEYWORD_CHARACTERS - 1]}…"
-    return f'"{shown}"'
-
-
-def _tell_expiry(subject: str, expires_at: datetime, now: datetime) -> str:
-    if expires_at <= now:
-        return f"{subject} expired on {expires_at:%Y-%m-%d}"
-    whole_days = (expires_at - now).days
-    if whole_days == 0:
-        return f"{subject} expires in less than a day"
-    return f"{subject} expires in {whole_days} {'day' if whole_days == 1 else 'days'}"

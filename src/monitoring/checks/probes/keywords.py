@@ -15,7 +15,17 @@ from monitoring.checks.probes.charsets import (
 from monitoring.checks.probes.decoding import decode_as_browsers
 from monitoring.outbound.exchanges import Headers
 
+SHOWN_KEYWORD_CHARACTERS = 100
+
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
+
+
+def quote_keyword(keyword: str) -> str:
+    """Quote a keyword on one line, shortened if it is long."""
+    shown = "".join(character if character.isprintable() else " " for character in keyword)
+    if len(shown) > SHOWN_KEYWORD_CHARACTERS:
+        shown = f"{shown[: SHOWN_KEYWORD_CHARACTERS - 1]}…"
+    return f'"{shown}"'
 
 
 def decode_body(body: bytes, content_type: str) -> str:

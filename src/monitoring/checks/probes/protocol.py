@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from enum import StrEnum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
+import orjson
+
 from monitoring.contract.document import Json
+from monitoring.monitors.configuration import complete_settings
 from monitoring.monitors.health import Outcome
+from monitoring.outbound.failures import ExchangeFailed
 from monitoring.outbound.stopwatch import Timings
-from monitoring.outbound.targets import Endpoint
+from monitoring.outbound.targets import Endpoint, UnusableUrl, read_endpoint, read_host
 
 if TYPE_CHECKING:  # they would load a library
     from monitoring.outbound.dialer import Dialer
+
+
+class Objection(StrEnum):
+    """What can be wrong with a whole answer. With `FailureCode` these are the document's CheckError."""
+
+    UNEXPECTED_STATUS = auto()
+    UNEXPECTED_RECORDS = auto()
+    KEYWORD_MISSING = auto()
+    KEYWORD_FORBIDDEN = auto()
+    TLS_EXPIRING = auto()
+    SLOW = auto()
+    PING_MISSING = auto()
+    JOB_UNFINISHED = auto()
+    JOB_FAILED = auto()
 
 
 class Finding(NamedTuple):
@@ -22,6 +41,8 @@ class Finding(NamedTuple):
     an UNKNOWN outcome has no error. `status_code` is the answer's status, if its protocol has one.
     `certificate_expires_at` is when the first certificate on the way expires, if there was one. `answer` is
     what is kept of an answer that makes the check fail (`status_code`, and `headers` as pairs).
+
+    A finding with `holds_until` is certain, so no other has to confirm it, and the next check is due then.
     """
 
     outcome: Outcome
@@ -31,12 +52,41 @@ class Finding(NamedTuple):
     timings: Timings = Timings()
     certificate_expires_at: datetime | None = None
     answer: dict[str, Json] | None = None
+    holds_until: datetime | None = None
+
+    @classmethod
+    def of_failure(cls, failed: ExchangeFailed) -> Self:
+        """Return the finding of a call that failed."""
+        code, message = failed.failure.code, failed.failure.message
+        expires_at = failed.tls_expires_at
+        return cls(Outcome.DOWN, code, message, timings=failed.timings, certificate_expires_at=expires_at)
+
+
+def read_settings(monitor_type: str, row: Mapping[str, Any]) -> dict[str, Json]:
+    """Read the settings of a type from a row with the column `settings`, defaults included."""
+    return complete_settings(monitor_type, orjson.loads(row["settings"]))
+
+
+def read_endpoint_of(url: str, default_port: int | None = None) -> Endpoint | None:
+    """Read an address with nothing behind its port, such as `tcp://host:port`; None if it cannot be read."""
+    try:
+        return read_endpoint(url.partition("://")[2], default_port)
+    except UnusableUrl:
+        return None
+
+
+def read_host_of(url: str) -> Endpoint | None:
+    """Read an address with nothing behind its host, such as `ping://host`; None if it cannot be read."""
+    try:
+        return read_host(url.partition("://")[2])
+    except UnusableUrl:
+        return None
 
 
 class Probe(Protocol):
     """How one monitor is checked. It is read from the monitor's row and used until the row changes."""
 
-    # The columns of `monitors` that `read` needs
+    # The columns of `monitors` that `read` needs. `settings` is the member named like the type.
     columns: ClassVar[tuple[str, ...]]
 
     @classmethod

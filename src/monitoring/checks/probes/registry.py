@@ -7,25 +7,37 @@ from collections.abc import Mapping
 from typing import Any
 
 from monitoring.backends.encryption import UndecryptableError
+from monitoring.checks.probes.certificate import CertificateProbe
+from monitoring.checks.probes.dns import DnsProbe
+from monitoring.checks.probes.heartbeat import HeartbeatProbe
 from monitoring.checks.probes.http import HttpProbe
+from monitoring.checks.probes.ping import PingProbe
 from monitoring.checks.probes.protocol import Probe
+from monitoring.checks.probes.tcp import TcpProbe
 from monitoring.checks.probes.unreadable import UnreadableProbe
 
 log = logging.getLogger(__name__)
 
-PROBES: Mapping[str, type[Probe]] = {"http": HttpProbe}
-
-# Until monitors have a column that names another kind, every monitor is of this one.
-DEFAULT_KIND = "http"
+# By the document's MonitorType
+PROBES: Mapping[str, type[Probe]] = {
+    "http": HttpProbe,
+    "tcp": TcpProbe,
+    "dns": DnsProbe,
+    "certificate": CertificateProbe,
+    "ping": PingProbe,
+    "heartbeat": HeartbeatProbe,
+}
 
 # Every column of `monitors` that some probe reads.
-COLUMNS = tuple(dict.fromkeys(column for probe in PROBES.values() for column in probe.columns))
+COLUMNS = tuple(dict.fromkeys(("type", *(column for probe in PROBES.values() for column in probe.columns))))
 
 
 def read_probe(row: Mapping[str, Any]) -> Probe:
     """Read the probe of a monitor from a row that has `id` and at least `COLUMNS`."""
+    if row["type"] not in PROBES:  # a newer release has created it, and runs beside this one
+        return UnreadableProbe(f"This checker does not know the type {row['type']} yet")
     try:
-        return PROBES[DEFAULT_KIND].read(row)
+        return PROBES[row["type"]].read(row)
     except UndecryptableError as error:
         log.error("The monitor %s cannot be checked: %s", row["id"], error)  # noqa: TRY400 - no surprise
-        return UnreadableProbe.read(row)
+        return UnreadableProbe("The service could not read the monitor's request headers")

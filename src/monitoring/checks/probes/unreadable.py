@@ -1,8 +1,9 @@
-"""The probe of a monitor that nobody can check, because no key decrypts its credentials."""
+"""The probe of a monitor that this checker cannot read: no key decrypts it, or it is of a newer release."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from monitoring.checks.probes.protocol import Finding
@@ -12,17 +13,20 @@ if TYPE_CHECKING:  # they would load a library
     from monitoring.outbound.dialer import Dialer
 
 
+@dataclass(frozen=True)
 class UnreadableProbe:
     """Asks nothing. The operator is to blame and not the server, so the time counts as `unknown`."""
 
     columns: ClassVar[tuple[str, ...]] = ()
     endpoint = None
 
+    message: str
+
     @classmethod
     def read(cls, _: Mapping[str, Any]) -> Self:
         """Read nothing."""
-        return cls()
+        return cls("The monitor cannot be read")
 
     async def ask(self, _: Dialer) -> Finding:
         """Find out nothing."""
-        return Finding(Outcome.UNKNOWN, message="The service could not read the monitor's credentials")
+        return Finding(Outcome.UNKNOWN, message=self.message)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
-from jsonschema_rs import Draft202012Validator, RegexOptions
 
 from monitoring.contract.document import Json
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator
 
 MAX_COMPILED = 64
 MAX_POINTER_CHARACTERS = 80
@@ -102,6 +104,8 @@ class Rules:
         return None
 
     def _compile(self, schema: Json) -> Draft202012Validator:
+        from jsonschema_rs import Draft202012Validator, RegexOptions  # noqa: PLC0415 - only the other process compiles
+
         compiled = self._compiled.get(id(schema))
         if compiled is None:
             compiled = self._compiled[id(schema)] = Draft202012Validator(

@@ -13,7 +13,6 @@ from monitoring.backends.encrypted_columns import Encrypted, encrypt_column
 from monitoring.backends.encryption import MASK, encrypt
 from monitoring.contract.document import Json
 from monitoring.contract.timestamps import write_timestamp
-from monitoring.monitors.contracts.preparing import read_at_of
 from monitoring.monitors.models import Monitor
 
 _NOT_SHOWN = ("rules", "read_at")
@@ -37,7 +36,7 @@ def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
         "contract": conceal_contract(contract),
         "contract_rules": contract["rules"],
         "contract_authorization": encrypt(authorization) if authorization else None,
-        "contract_read_at": read_at_of(contract),
+        "contract_read_at": datetime.fromisoformat(contract["read_at"]),
         "contract_problem": None,
     }
 

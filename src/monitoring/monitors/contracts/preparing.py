@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from datetime import datetime
 from typing import NoReturn
 
 import orjson
@@ -97,8 +96,3 @@ def _refuse(reason: str) -> NoReturn:
             raise Problem("contract_too_large")
         case _:
             raise Problem("contract_unreadable")
-
-
-def read_at_of(contract: Mapping[str, Json]) -> datetime:
-    """Return when a prepared contract's document was read."""
-    return datetime.fromisoformat(contract["read_at"])

@@ -8,6 +8,7 @@ from uuid import UUID
 from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
+from monitoring.contract.entity_tags import version_of
 from monitoring.monitors.maintenance import service
 from monitoring.monitors.maintenance.models import MaintenanceWindow
 from monitoring.monitors.maintenance.representations import represent_window, represent_windows
@@ -18,7 +19,7 @@ async def list_maintenance_windows(*, caller: Caller, limit: int, cursor: str | 
     """Answer a page of the team's windows."""
     after_id = decode_cursor(cursor) if cursor else None
     page = await service.list_windows(caller.team_id, limit, after_id)
-    return Reply(represent_windows(page, datetime.now(UTC)))
+    return Reply.tagged(represent_windows(page, datetime.now(UTC)))
 
 
 async def create_maintenance_window(body: Json, caller: Caller) -> Reply:
@@ -32,9 +33,12 @@ async def get_maintenance_window(window_id: str, caller: Caller) -> Reply:
     return _reply(await service.get_window(caller.team_id, UUID(window_id)))
 
 
-async def update_maintenance_window(window_id: str, body: Json, caller: Caller) -> Reply:
+async def update_maintenance_window(
+    window_id: str, body: Json, caller: Caller, if_match: str | None = None
+) -> Reply:
     """Change a window."""
-    return _reply(await service.update_window(caller.team_id, UUID(window_id), body, by=caller.actor))
+    window = await service.update_window(caller.team_id, UUID(window_id), body, if_match, by=caller.actor)
+    return _reply(window)
 
 
 async def end_maintenance_window(window_id: str, caller: Caller) -> Reply:
@@ -42,11 +46,12 @@ async def end_maintenance_window(window_id: str, caller: Caller) -> Reply:
     return _reply(await service.end_window(caller.team_id, UUID(window_id), by=caller.actor))
 
 
-async def delete_maintenance_window(window_id: str, caller: Caller) -> Reply:
+async def delete_maintenance_window(window_id: str, caller: Caller, if_match: str | None = None) -> Reply:
     """Delete a window."""
-    await service.delete_window(caller.team_id, UUID(window_id), by=caller.actor)
+    await service.delete_window(caller.team_id, UUID(window_id), if_match, by=caller.actor)
     return Reply.empty()
 
 
 def _reply(window: MaintenanceWindow, status: int = 200, **headers: str) -> Reply:
-    return Reply(represent_window(window, datetime.now(UTC)), status, headers)
+    body = represent_window(window, datetime.now(UTC))
+    return Reply.tagged(body, status, headers, version=version_of(window.updated_at))

@@ -24,6 +24,7 @@ from monitoring.contract.configurations import (
     read_defaults,
 )
 from monitoring.contract.document import Json
+from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.monitors.maintenance.covering import cover_monitors, due_at_of, occurrence_of, plan_of
@@ -78,12 +79,18 @@ async def get_window(team_id: UUID, window_id: UUID) -> MaintenanceWindow:
 
 
 async def update_window(
-    team_id: UUID, window_id: UUID, patch: Mapping[str, Json], *, by: Actor | None = None
+    team_id: UUID,
+    window_id: UUID,
+    patch: Mapping[str, Json],
+    if_match: str | None = None,
+    *,
+    by: Actor | None = None,
 ) -> MaintenanceWindow:
     """Apply a merge patch, with effect from now on. Raises Problem if the window is over."""
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=team_id)
         window = await get_window(team_id, window_id)
+        _demand_version(window, if_match)
         now = datetime.now(UTC)
         if occurrence_of(window, now) is None:
             raise Problem("maintenance_window_ended")
@@ -121,14 +128,22 @@ async def end_window(team_id: UUID, window_id: UUID, *, by: Actor | None = None)
         return window
 
 
-async def delete_window(team_id: UUID, window_id: UUID, *, by: Actor | None = None) -> None:
+async def delete_window(
+    team_id: UUID, window_id: UUID, if_match: str | None = None, *, by: Actor | None = None
+) -> None:
     """Delete a window, and end its current occurrence. Time that was maintenance stays maintenance."""
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=team_id)
         window = await get_window(team_id, window_id)
+        _demand_version(window, if_match)
         await window.delete()
         await cover_monitors(team_id, datetime.now(UTC))
         await _record(window, Action.MAINTENANCE_DELETED, by)
+
+
+def _demand_version(window: MaintenanceWindow, if_match: str | None) -> None:
+    if not is_current(if_match, version_of(window.updated_at)):
+        raise Problem("maintenance_window_changed")
 
 
 def is_active(window: MaintenanceWindow, now: datetime) -> bool:

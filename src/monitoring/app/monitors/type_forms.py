@@ -1,0 +1,120 @@
+"""What the form of a monitor shows, by the monitor's type. Settings are named like `tcp.expect`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import NamedTuple
+
+_SENSITIVITY = {"Sensitivity": ("failure_threshold", "recovery_threshold", "retry_interval_seconds")}
+
+
+class TypeForm(NamedTuple):
+    """What people read about a type, and the fields of its form, in order.
+
+    `scheme` is put before an address that is typed without one. `first` are the fields that everybody fills
+    in, and `groups` those that few people change, which are closed at first.
+    """
+
+    title: str
+    purpose: str
+    scheme: str
+    address_label: str
+    address_hint: str
+    first: tuple[str, ...]
+    groups: Mapping[str, tuple[str, ...]]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Every field, as the form shows them, one below the other."""
+        return ("type", *self.first, "paused", *chain.from_iterable(self.groups.values()))
+
+
+TYPE_FORMS: Mapping[str, TypeForm] = {
+    "http": TypeForm(
+        title="Web address",
+        purpose="Sends a request, and looks at the status and the text of the answer.",
+        scheme="https",
+        address_label="URL",
+        address_hint="http or https, without credentials or fragment. If neither is typed, https.",
+        first=("url", "name", "interval_seconds", "tags"),
+        groups={
+            "Request": (
+                *("method", "request_headers", "request_body", "timeout_seconds"),
+                *("follow_redirects", "verify_tls", "certificate_authority", "client_certificate"),
+            ),
+            "What counts as healthy": (
+                *("expected_status_codes", "required_keyword", "forbidden_keyword", "assertions"),
+                *("slow_threshold_ms", "tls_expiry_warning_days"),
+            ),
+            **_SENSITIVITY,
+        },
+    ),
+    "tcp": TypeForm(
+        title="TCP port",
+        purpose="Connects to a port, and can send a text and wait for one: databases, mail servers, caches.",
+        scheme="tcp",
+        address_label="Host and port",
+        address_hint="Such as db.example.com:5432.",
+        first=("url", "name", "interval_seconds", "tags"),
+        groups={
+            "Conversation": ("tcp.tls", "verify_tls", "tcp.send", "tcp.expect", "timeout_seconds"),
+            "What counts as healthy": ("slow_threshold_ms", "tls_expiry_warning_days"),
+            **_SENSITIVITY,
+        },
+    ),
+    "dns": TypeForm(
+        title="DNS records",
+        purpose="Asks for the records of a name, and compares them with those that should be there.",
+        scheme="dns",
+        address_label="Name",
+        address_hint="Such as example.com. An address stands for its reverse name.",
+        first=("url", "name", "dns.record_type", "dns.expected", "dns.match", "interval_seconds", "tags"),
+        groups={
+            "Question": ("dns.resolver", "timeout_seconds"),
+            "What counts as healthy": ("slow_threshold_ms",),
+            **_SENSITIVITY,
+        },
+    ),
+    "certificate": TypeForm(
+        title="Certificate",
+        purpose="Looks at the certificate of any server: how long it is valid, for whom, and who trusts it.",
+        scheme="tls",
+        address_label="Host and port",
+        address_hint="Such as mail.example.com:587.",
+        first=("url", "name", "certificate.starttls", "interval_seconds", "tags"),
+        groups={
+            "What counts as healthy": (
+                *("certificate.names", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),
+            ),
+            "Handshake": ("timeout_seconds",),
+            **_SENSITIVITY,
+        },
+    ),
+    "ping": TypeForm(
+        title="Ping",
+        purpose="Asks a host for an ICMP echo: routers, printers, and whatever has no port to connect to.",
+        scheme="ping",
+        address_label="Host",
+        address_hint="Such as router.example.com or 192.0.2.7.",
+        first=("url", "name", "interval_seconds", "tags"),
+        groups={
+            "Echo": ("ping.ip_version", "timeout_seconds"),
+            "What counts as healthy": ("slow_threshold_ms",),
+            **_SENSITIVITY,
+        },
+    ),
+    "heartbeat": TypeForm(
+        title="Heartbeat",
+        purpose="Waits for a job to report, and notices when it does not: backups, cron jobs, queues.",
+        scheme="heartbeat",
+        address_label="",
+        address_hint="",
+        first=(
+            *("name", "heartbeat.period_seconds", "heartbeat.cron", "heartbeat.time_zone"),
+            *("heartbeat.grace_seconds", "tags"),
+        ),
+        groups={},
+    ),
+}
+"""By the document's MonitorType, in the order in which people choose."""

@@ -1,0 +1,73 @@
+"""Content collections of Astro: `shoes/pt-BR.md`. Pure."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from urllib.parse import urljoin
+
+from monitoring.articles.exports.collections import CollectionExport
+from monitoring.articles.exports.pages import StoredPage, find_address, find_text
+from monitoring.articles.translation.memory_budget import MOST_BYTES, predict_bytes
+
+# Addresses that Astro takes for no files: from a root, or with a scheme that it can parse.
+_NO_FILE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?#]|\Z)|(?:data|blob|cid):|[/#]|\Z", re.IGNORECASE)
+_ALIAS = re.compile(r"[@~]/")
+
+
+class AstroExport(CollectionExport):
+    """Files of a collection. Astro looks for images with relative addresses, and fails if one is missing."""
+
+    def _write_text(self, page: StoredPage) -> str:
+        """Write such images as HTML, in which Astro does not look.
+
+        Their addresses are completed by that of the article or its website, if the publisher has told either.
+        """
+        text = find_text(page)
+        if "![" not in text:
+            return text
+        if predict_bytes(text, is_markdown=True) > MOST_BYTES:
+            return _without_images(text)
+        return "".join(_with_images_as_html(text, find_address(page)))
+
+
+def _with_images_as_html(text: str, base: str) -> Iterator[str]:
+    from monitoring.articles.translation.markdown_images import find_images  # noqa: PLC0415 - 2 MiB
+
+    position = 0
+    for start, end, image in find_images(text):
+        if start < position or (image and _NO_FILE.match(image.address)):
+            continue
+        yield text[position:start]
+        if image:
+            yield _write_image(image.address, image.title, image.words, base)
+        else:
+            yield _without_images(text[start:end])
+        position = end
+    yield text[position:]
+
+
+def _write_image(address: str, title: str, words: str, base: str) -> str:
+    """Write an image as HTML. The comment keeps its line from being an HTML block, with Markdown as text."""
+    attributes = {"src": _complete(address, base), "alt": words, "title": title}
+    written = "".join(
+        f' {name}="{_escape(value)}"' for name, value in attributes.items() if value or name == "alt"
+    )
+    return f"<img{written}><!-- -->"
+
+
+def _escape(value: str) -> str:
+    return html.escape(" ".join(value.split())).replace("|", "&#124;")
+
+
+def _complete(address: str, base: str) -> str:
+    """Complete an address, unless it begins with an alias of a folder, which only its site knows."""
+    try:
+        return address if _ALIAS.match(address) else urljoin(base, address)
+    except ValueError:
+        return address
+
+
+def _without_images(text: str) -> str:
+    return text.replace("![", "!&#91;")

@@ -1,0 +1,290 @@
+"""Which names of a submission are read as what. All other names are kept and passed on to the site.
+
+Publishers call one thing by many names, and what is not read is a text in English or a draft in public. A
+name stands here by its words, with who writes it: `body html` is `body_html`, `body-html`, `bodyHtml`,
+`bodyHTML` and `BodyHtml`. The document holds some of them to a form, under `patternProperties`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_ABBREVIATIONS = frozenset({"html", "md"})
+
+
+def _spell(table: str) -> Iterator[str]:
+    """Spell the names in the first column of a table."""
+    for line in filter(None, map(str.strip, table.splitlines())):
+        first, *others = words = re.split(r"\s{2,}", line)[0].split()
+        camel = "".join(map(str.capitalize, others))
+        shouted = "".join(word.upper() if word in _ABBREVIATIONS else word.capitalize() for word in others)
+        spellings = [first + camel, first + shouted, first.capitalize() + camel]
+        spellings += [first.upper()] * (first in _ABBREVIATIONS and not others)
+        yield from dict.fromkeys(("_".join(words), "-".join(words), *spellings))
+
+
+# The article's text as Markdown.
+MARKDOWN_TEXTS = tuple(
+    _spell("""
+        content markdown      the document, Outrank, SEOcraftAI, Hashnode
+        body markdown         DEV and Forem
+        markdown              Hashnode's `content`, Medium's API
+        markdown content
+        markdown body
+        text markdown
+        raw markdown
+        article markdown
+        post markdown
+        content md
+        body md
+        md
+        mdx
+    """)
+)
+# The article's text as HTML.
+HTML_TEXTS = (
+    *_spell("""
+        content html          the document, Outrank, SEOcraftAI, JSON Feed
+        body html             Shopify, DEV and Forem, Substack
+        html                  Ghost, blogAIzer, Hashnode's `content`
+        html content
+        html body
+        text html
+        raw html
+        article html
+        post html
+        description html      Shopify
+        post body             Webflow
+        post content          WordPress
+    """),
+    "content:encoded",  # RSS, Medium's feed
+)
+# The article's text in the form that `format` names, or that it looks like.
+OTHER_TEXTS = tuple(
+    _spell("""
+        content               the document, BlogSEO
+        body                  Strapi, Contentful, Sanity
+        text                  Strapi
+        content text          JSON Feed
+        plaintext             Ghost
+        plain text
+        article body          schema.org
+        article content
+        article text
+        blog body
+        blog content
+        blog post
+        body content
+        body text
+        content body
+        full content
+        full text
+        main content
+        main text
+        page content
+        post text
+        raw content
+        text content
+        rich content
+        rich text             Contentful, Webflow
+        rendered              WordPress
+    """)
+)
+TEXTS = frozenset((*MARKDOWN_TEXTS, *HTML_TEXTS, *OTHER_TEXTS))
+
+# The headline, the best first.
+TITLES = tuple(
+    _spell("""
+        title                 the document
+        headline              schema.org
+        post title            WordPress
+        article title
+        blog title
+        page title
+        heading
+    """)
+)
+
+# Tags, the best first.
+TAGS = tuple(
+    _spell("""
+        tags                  the document
+        tag list              DEV and Forem
+    """)
+)
+
+# When it was published, for exports. Only `published_at` orders submissions.
+PUBLICATION_TIMES = tuple(
+    _spell("""
+        published at          the document, Ghost, Hashnode
+        date published        JSON Feed, schema.org
+        first published at    Storyblok, Medium
+        publication date
+        publish date
+        published date
+        pub date              RSS
+        post date             WordPress
+        published             Atom, Blogger
+        date                  Hugo, Jekyll, WordPress
+    """)
+)
+
+# What may have many words and is no article's text.
+OTHER_WORDS = frozenset(
+    _spell("""
+        excerpt               the document
+        summary               Atom, Contentful
+        description           RSS
+        subtitle
+        meta title
+        meta description      the document
+        og title
+        og description        Ghost
+        twitter title
+        twitter description   Ghost
+        seo                   the document
+        images                the document
+        main image            the document
+        main image url        the document
+        website               the document
+        keyword               the document
+        keywords
+        categories
+        author
+        authors
+        slug                  the document
+        id                    the document
+        url
+        timestamp             the document
+    """)
+)
+
+# What happened to the article, beside it. Only `event`, `status` and `article.status` can erase an article.
+EVENTS = tuple(
+    _spell("""
+        event                 the document, SEOcraftAI
+        event type            Outrank, DatoCMS, Hashnode
+        event name
+        event action
+        webhook event
+        webhook action
+        webhook topic
+        hook event
+        action                Storyblok
+    """)
+)
+# The same, but others use these names too: only a value that has none but the document's words is an event.
+PERHAPS_EVENTS = tuple(
+    _spell("""
+        type                  Prismic, envelopes of events
+        topic                 Contentful, Shopify
+        trigger
+        trigger type          Webflow
+        operation             Hygraph
+        stage                 Hygraph
+        change type
+        message type
+        webhook type
+        method
+        kind
+        hook
+    """)
+)
+# The state of the article, in it or beside it.
+STATES = (
+    *_spell("""
+        status                the document, Ghost, WordPress
+        state                 Forem, Drupal
+        post status           WordPress
+        post state
+        article status
+        article state
+        content status
+        content state
+        entry status
+        entry state
+        publication status
+        publication state     Strapi
+        publish status        Medium
+        publish state
+        publishing status
+        publishing state
+        workflow status
+        workflow state
+        moderation status
+        moderation state      Drupal
+        visibility            Ghost
+        post visibility
+    """),
+    "_status",  # Payload
+)
+
+# `false` takes the article back. The first two may also be the time of its publication.
+SHOWING_FLAGS = tuple(
+    _spell("""
+        published             DEV and Forem
+        publish
+        is published
+        public
+        is public
+        visible
+        is visible
+        live
+        is live
+        active
+        is active
+        enabled
+        is enabled
+        listed
+        is listed
+        approved
+        is approved
+    """)
+)
+# `true` takes the article back.
+HIDING_FLAGS = (
+    *_spell("""
+        draft                 Hugo, Jekyll
+        is draft              Webflow, Hashnode
+        archived              Notion
+        is archived           Webflow
+        private
+        is private
+        hidden
+        is hidden
+        unpublished
+        is unpublished
+        unlisted              Medium
+        is unlisted
+        trashed
+        is trashed
+        in trash              Notion
+        members only
+        password protected
+        deleted
+        is deleted
+        removed
+        is removed
+    """),
+    *("_draft", "_archived", "_deleted"),  # Webflow before 2023
+)
+# A time takes the article back.
+HIDING_TIMES = tuple(
+    _spell("""
+        archived at
+        trashed at
+        deleted at            Laravel, Directus
+    """)
+)
+# `true`, beside the article, makes the submission a test.
+TEST_FLAGS = tuple(
+    _spell("""
+        test
+        is test
+    """)
+)
+
+# What says how the article stands, and is no part of it.
+PUBLISHING_FIELDS_OF_ARTICLE = frozenset((*STATES, *SHOWING_FLAGS, *HIDING_FLAGS, *HIDING_TIMES))
+PUBLISHING_FIELDS = PUBLISHING_FIELDS_OF_ARTICLE.union(EVENTS, PERHAPS_EVENTS, TEST_FLAGS)

@@ -1,0 +1,51 @@
+"""Short texts of publishers as words without markup, and folders named after them. Pure."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+from anyascii import anyascii
+
+MAX_FOLDER_CHARACTERS = 120
+
+# Tags of blocks stand between words, others within them. `<Button>` in a title is a word.
+_BLOCK_TAG = re.compile(
+    r"</?(?:br|p|div|h[1-6]|hr|li|ul|ol|section|header|figure|figcaption)\b[^<>]*>", re.IGNORECASE
+)
+_INLINE_TAG = re.compile(
+    r"</?(?:a|abbr|b|bdi|big|cite|code|del|dfn|em|font|i|img|ins|kbd|mark|q|s|samp|small|span|strike|strong|sub|sup|time|tt"
+    r"|u|var|wbr)\b[^<>]*>|<!--.*?-->",
+    re.IGNORECASE | re.DOTALL,
+)
+_APOSTROPHE = re.compile(r"(?<=\w)['\u2018\u2019\u02bc\u02bb\u02b9\u2032\uff07`\u00b4](?=\w)")
+
+
+def read_words(text: str) -> str:
+    """Return the words of a short text, which may be HTML, as its translation reads it too."""
+    text = _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", text))
+    return " ".join(html.unescape(text).split())
+
+
+def name_folder(text: str | None) -> str:
+    """Make a folder name of lower-case ASCII letters, digits and single hyphens. It may be empty.
+
+    Words never grow together: what is no letter and no digit is a hyphen, but for apostrophes. Letters of
+    scripts with capitals are written in Latin ones; those of other scripts are left out.
+    """
+    letters = _APOSTROPHE.sub("", unicodedata.normalize("NFC", read_words(text or "")))
+    latin = "".join(map(_in_latin, letters)).lower()
+    return re.sub(r"[^a-z0-9]+", "-", latin).strip("-")[:MAX_FOLDER_CHARACTERS].rstrip("-")
+
+
+def _in_latin(char: str) -> str:
+    match unicodedata.category(char):
+        case "Lu" | "Ll" | "Lt" | "Nd" | "Nl":
+            return anyascii(char)
+        case "No":  # fractions and superscripts
+            return f" {anyascii(char)} "
+        case "Mn" | "Cf":  # marks above letters, soft hyphens
+            return ""
+        case _:
+            return char if char.isascii() else " "

@@ -1,0 +1,115 @@
+"""What a submission says is to become of its article: words for it, and flags. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from monitoring.articles.field_names import (
+    EVENTS,
+    HIDING_FLAGS,
+    HIDING_TIMES,
+    PERHAPS_EVENTS,
+    SHOWING_FLAGS,
+    STATES,
+    TEST_FLAGS,
+    TEXTS,
+)
+from monitoring.articles.models import PublicationStatus
+from monitoring.articles.translation.front_matter import front_matter_length
+
+# The words of the document's pattern for `event` and `status`, without their endings. A word that is the end
+# of another one comes after it.
+TEST_WORDS = ("test", "ping")
+PUBLISHING_WORDS = {
+    **dict.fromkeys(("delete", "deletion", "remove"), PublicationStatus.DELETED),
+    **dict.fromkeys(("unpublish", "unlist", "archive", "private", "hidden"), PublicationStatus.UNPUBLISHED),
+    **dict.fromkeys(("draft", "pending", "schedule", "future"), PublicationStatus.UNPUBLISHED),
+    **dict.fromkeys(("members", "paid", "password", "internal"), PublicationStatus.UNPUBLISHED),
+    **dict.fromkeys(("publish", "public", "live", "restore"), PublicationStatus.PUBLISHED),
+    **dict.fromkeys(("create", "new", "add", "update", "edit", "change"), PublicationStatus.PUBLISHED),
+    **dict.fromkeys(("attach", "detach"), PublicationStatus.PUBLISHED),  # a tag, by Ghost
+    **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores a draft
+}
+# What may stand beside them, as in `article.published` and `webhook.test`.
+_NOUNS = (
+    *("article", "blog", "content", "entry", "page", "post", "item", "collection", "document", "record"),
+    *("webhook", "hook", "event", "tag", "cms", "management", "integration", "connection", "website", "site"),
+    *("auto", "only", "re", "un"),
+)
+
+_PUBLISHING_WORD = re.compile("|".join((*TEST_WORDS, *PUBLISHING_WORDS)))
+_ANY_WORD = "|".join((*TEST_WORDS, *PUBLISHING_WORDS, *_NOUNS))
+_NOTHING_ELSE = re.compile(rf"(?:(?:{_ANY_WORD})(?:ed|d|s)?[ ._:/-]*)*+")
+
+_FIELD_OF_A_WORD = re.compile(r"^([A-Za-z_-]+)[ \t]*[:=][ \t]*[\"']?([\w-]+)[\"']?[ \t\r]*$", re.MULTILINE)
+_NO_TIME = (None, "", 0, False)
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+def is_test_submission(payload: Mapping[str, Any]) -> bool:
+    """Return whether this is a test ping, which providers send when somebody presses their "Test" button."""
+    words = _find_words((*_own_texts(payload), *_texts_of_others(payload)))
+    return any(_read_flag(payload.get(name)) for name in TEST_FLAGS) or not set(TEST_WORDS).isdisjoint(words)
+
+
+def read_status(payload: Mapping[str, Any]) -> PublicationStatus:
+    """Return the status that the article is to have. Without a word for it, the article is published.
+
+    If words contradict each other, the one that takes most away counts: an article that its publisher has
+    taken back must not stay published. Under a name of others, nothing is erased: that cannot be undone.
+    """
+    front_matter = _front_matter_of(payload)
+    texts = (*_texts_of_others(payload), *filter(_is_nothing_else, map(front_matter.get, STATES)))
+    own, others = (
+        {PUBLISHING_WORDS.get(word) for word in _find_words(told)} for told in (_own_texts(payload), texts)
+    )
+    if PublicationStatus.DELETED in own:
+        return PublicationStatus.DELETED
+    withdraws = not own.union(others) <= {None, PublicationStatus.PUBLISHED}
+    is_hidden = any(map(_is_hidden, (payload, _article_of(payload), front_matter)))
+    return PublicationStatus.UNPUBLISHED if withdraws or is_hidden else PublicationStatus.PUBLISHED
+
+
+def _article_of(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    return payload.get("article") or {}  # a test needs none
+
+
+def _front_matter_of(payload: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return what the front matter of the article's texts says in a word, as DEV and Hugo mark drafts."""
+    texts = (text for name, text in _article_of(payload).items() if name in TEXTS and isinstance(text, str))
+    front_matter = "\n".join(text[: front_matter_length(text)] for text in texts)
+    return dict(_FIELD_OF_A_WORD.findall(front_matter))
+
+
+def _own_texts(payload: Mapping[str, Any]) -> tuple[object, ...]:
+    return payload.get("event"), payload.get("status"), _article_of(payload).get("status")
+
+
+def _texts_of_others(payload: Mapping[str, Any]) -> Iterator[object]:
+    yield from (payload.get(name) for name in (*EVENTS, *STATES))
+    yield from (_article_of(payload).get(name) for name in STATES)
+    yield from filter(_is_nothing_else, map(payload.get, PERHAPS_EVENTS))
+
+
+def _is_nothing_else(text: object) -> bool:
+    return isinstance(text, str) and bool(_NOTHING_ELSE.fullmatch(text.lower()))
+
+
+def _find_words(texts: Iterable[object]) -> Iterator[str]:
+    for text in texts:
+        yield from _PUBLISHING_WORD.findall(text.lower() if isinstance(text, str) else "")
+
+
+def _is_hidden(part: Mapping[str, Any]) -> bool:
+    shows, hides = ({_read_flag(part.get(name)) for name in names} for names in (SHOWING_FLAGS, HIDING_FLAGS))
+    return False in shows or True in hides or any(part.get(name) not in _NO_TIME for name in HIDING_TIMES)
+
+
+def _read_flag(value: object) -> bool | None:
+    """Read true or false, which automations write as text or numbers. Returns None for anything else."""
+    if isinstance(value, int | float) and value in {0, 1}:
+        return bool(value)
+    text = str(value).strip().lower()
+    return True if text in _YES else False if text in _NO else None

@@ -1,0 +1,67 @@
+"""Judges where an engine has put codes: one in the middle of a word is markup on half a word. Pure."""
+
+import html
+import re
+from itertools import accumulate
+from unicodedata import category
+
+from monitoring.articles.translation.inline_codes import CODE
+from monitoring.articles.translation.scripts import is_without_spaces
+
+# Languages that add endings to a word, also behind a code, and those that put "the" or "and" before it.
+_WITH_ENDINGS = frozenset("az et eu fi hu ka kk kn ky ml mn mr ta te tk tr tt uz".split())  # noqa: SIM905 - a table
+_WITH_PREFIXES = frozenset(("ar", "he", "fa", "ur"))
+
+_SUPERSCRIPT = re.compile(r"(<g(\d{1,6})>)[^<>]{1,3}</g\2>")  # such as TM, or the 2 of a square
+_SINGLE = "\ufffc"  # for what `<x1/>` stands for: no letter and no blank
+
+
+def misplaces_codes(segment: str, answer: str, target: str) -> bool:
+    """Return whether a code of the answer cuts a word, or has lost the blank or the word beside it.
+
+    Both have the same codes. Whatever the segment does is right. Languages without blanks show nothing.
+    """
+    if "<" not in segment or is_without_spaces(target):
+        return False
+    language = target.lower().partition("-")[0]
+    before, after = _characters_beside_codes(segment)
+    found_before, found_after = _characters_beside_codes(answer)
+    if language not in _WITH_PREFIXES:
+        opening = (code for code in before if not code.startswith("</"))
+        if any(_is_glued(before[code], found_before[code]) for code in opening):
+            return True
+    if language not in _WITH_ENDINGS:
+        closing = (code for code in after if not code.startswith("<g"))
+        if any(_is_glued(after[code], found_after[code]) for code in closing):
+            return True
+    superscripts = [code for code, _ in _SUPERSCRIPT.findall(segment)]
+    return any(_is_of_word(before[code]) and not found_before[code].strip() for code in superscripts)
+
+
+def _characters_beside_codes(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what stands before and after each code, as a reader sees it; "" at the ends of the text."""
+    parts = re.split(f"({CODE.pattern})", text)
+    firsts = [_seen(part)[:1] for part in parts]
+    lasts = [_seen(part)[-1:] for part in parts]
+    before = list(accumulate(lasts, _latest, initial=""))[:-1]
+    after = list(accumulate(reversed(firsts), _latest, initial=""))[:-1][::-1]
+    codes = range(1, len(parts), 2)
+    return {parts[place]: before[place] for place in codes}, {parts[place]: after[place] for place in codes}
+
+
+def _seen(part: str) -> str:
+    if CODE.fullmatch(part):
+        return _SINGLE if part.startswith("<x") else ""
+    return html.unescape(part)
+
+
+def _latest(known: str, new: str) -> str:
+    return new or known
+
+
+def _is_glued(character: str, found: str) -> bool:
+    return _is_of_word(found) and not _is_of_word(character)
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or (bool(character) and category(character).startswith("M"))

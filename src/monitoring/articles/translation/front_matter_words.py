@@ -1,0 +1,73 @@
+"""Finds what readers see of the front matter within a text: its title and its description."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
+from monitoring.articles.translation.segments import Template
+
+_BLOCK = -1  # none of those behind it
+
+# A field of the top level with a text on its line: in double quotes, in single ones, or without any.
+_NAME = r"^(?:title|subtitle|description|summary|excerpt)"
+_QUOTED = r""""(?P<double>(?:[^"\\\x00-\x1f]|\\["\\/nt])*)"|'(?P<single>(?:[^'\r\n]|'')*)'"""
+_PLAIN = r"(?P<plain>[^\s\"'&*!|>%@`\[\]{}#?:,-](?:[^\r\n#:]|:(?!\s)|(?<!\s)\#)*?)"
+_END = r"[ \t]*(?=\r?\n(?![ \t]))"
+_YAML_FIELD = re.compile(rf"{_NAME}:[ \t]+(?:{_QUOTED}|{_PLAIN}){_END}", re.MULTILINE)
+_TOML_FIELD = re.compile(rf"{_NAME}[ \t]*=[ \t]*(?:{_QUOTED}){_END}", re.MULTILINE)
+
+
+def front_matter_template(front_matter: str, brand_names: tuple[str, ...] = ()) -> Template:
+    """Read YAML or TOML. Values that reach over several lines, and JSON, stay as they are."""
+    return assemble(_atoms(front_matter, opaque_pattern(brand_names)))
+
+
+def _atoms(front_matter: str, opaque: re.Pattern[str]) -> Iterator[Atom]:
+    fields = _TOML_FIELD if front_matter.lstrip("\ufeff").startswith("+++") else _YAML_FIELD
+    position = 0
+    for field in fields.finditer(front_matter):
+        style = field.lastgroup or ""
+        start, end = field.span(style)
+        if style == "plain" and opaque.search(field[style]):
+            continue  # quotes around each part would make a wrong whole
+        decode, escape = _STYLES["literal" if fields is _TOML_FIELD and style == "single" else style]
+        yield Atom(Kind.BREAK, (front_matter[position:start],))
+        yield Atom(Kind.TEXT, (field[style],), text_format=Format(decode, escape, opaque), block=_BLOCK)
+        position = end
+    yield Atom(Kind.BREAK, (front_matter[position:],))
+
+
+def _read_double(raw: str) -> str:
+    return str(json.loads(f'"{raw}"'))
+
+
+def _write_double(text: str) -> str:
+    return _write_with_quotes(text)[1:-1]
+
+
+def _write_with_quotes(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _read_single(raw: str) -> str:
+    return raw.replace("''", "'")
+
+
+def _write_single(text: str) -> str:
+    return text.replace("'", "''")
+
+
+def _write_literal(text: str) -> str:
+    return text.replace("'", "\u2019")  # TOML's literal texts have no way to write an apostrophe
+
+
+# How each style is read, and how words are written in it.
+_Rewrite = Callable[[str], str]
+_STYLES: Mapping[str, tuple[_Rewrite, _Rewrite]] = {
+    "double": (_read_double, _write_double),
+    "single": (_read_single, _write_single),
+    "literal": (str, _write_literal),
+    "plain": (str, _write_with_quotes),
+}

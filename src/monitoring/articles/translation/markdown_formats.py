@@ -1,0 +1,97 @@
+"""How Markdown writes words, wherever they stand, and escapes those that would become markup."""
+
+import html
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.segmentation import Format
+
+# A closing bracket has no meaning without an opening one, and escaped both look like a formula.
+_INLINE_SYNTAX = re.compile(r"[\\`*\[<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)")
+_INLINE_SYNTAX_BUT_BRACKETS = re.compile(_INLINE_SYNTAX.pattern.replace("\\[", ""))
+_BLOCK_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s|$)|[+-](?=\s|$)|(?:=+|-+)(?=\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
+_QUOTES = re.compile("[\"'()]")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&#?\w{1,32};)")
+
+_SYNTAX_IN_HTML = re.compile(
+    r"""[\\`*|~{}]|(?<!\w)_|_(?!\w)|^\#(?=\#{0,5}(?:\s|$))|^[+-](?=\s|[=-]*\s*$)|^=(?==*\s*$)"""
+)
+_NUMBER_IN_HTML = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+_DELIMITERS_IN_HTML = re.compile(r"[\[\]()]")
+
+
+class Formats(NamedTuple):
+    """How the words of a paragraph are written, wherever they stand in it."""
+
+    brand_names: tuple[str, ...]
+    words: Format
+    label: Format  # of an image
+    title: Format  # of a link
+    line_title: Format  # of a container
+
+
+@lru_cache(maxsize=64)
+def choose_formats(brand_names: tuple[str, ...], *, is_in_html: bool, has_brackets: bool) -> Formats:
+    """Return the formats of a paragraph.
+
+    In HTML, words are escaped by character references, which mean the same to readers that know no Markdown
+    there. If the words of the source have brackets, they mean nothing that we know, but perhaps something to
+    another reader: then brackets stay as they are.
+    """
+    opaque = opaque_pattern(brand_names)
+
+    def make(escape: Callable[[str], str], *, links_bare_addresses: bool = False) -> Format:
+        return Format(decode, escape, opaque, links_bare_addresses=links_bare_addresses)
+
+    if is_in_html:
+        strict = make(_refer_to_all)
+        words = make(_refer if has_brackets else _refer_to_brackets, links_bare_addresses=True)
+        return Formats(brand_names, words, strict, strict, strict)
+    return Formats(
+        brand_names=brand_names,
+        words=make(_escape_but_brackets if has_brackets else _escape, links_bare_addresses=True),
+        label=make(lambda text: _escape(text).replace("]", "\\]")),
+        title=make(lambda text: _QUOTES.sub(r"\\\g<0>", _escape(text))),
+        line_title=make(lambda text: _escape(text).replace("]", "\\]").replace('"', "&quot;")),
+    )
+
+
+def decode(raw: str) -> str:
+    """Return the words that Markdown shows."""
+    return _ESCAPED.sub(lambda escaped: escaped[1] or html.unescape(escaped[2]), raw)
+
+
+def _escape(text: str) -> str:
+    return _escape_blocks(_INLINE_SYNTAX.sub(r"\\\g<0>", text))
+
+
+def _escape_but_brackets(text: str) -> str:
+    return _escape_blocks(_INLINE_SYNTAX_BUT_BRACKETS.sub(r"\\\g<0>", text))
+
+
+def _escape_blocks(text: str) -> str:
+    return _BLOCK_SYNTAX.sub(lambda start: f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}", text)
+
+
+def _reference(sign: re.Match[str]) -> str:
+    return f"&#{ord(sign[0])};"
+
+
+def _refer(text: str) -> str:
+    return _without_syntax(html.escape(text, quote=False))
+
+
+def _without_syntax(text: str) -> str:
+    text = _SYNTAX_IN_HTML.sub(_reference, text)
+    return _NUMBER_IN_HTML.sub(lambda number: f"{number[1]}&#{ord(number[2])};", text)
+
+
+def _refer_to_brackets(text: str) -> str:
+    return _refer(text).replace("[", "&#91;")
+
+
+def _refer_to_all(text: str) -> str:
+    return _DELIMITERS_IN_HTML.sub(_reference, _without_syntax(html.escape(text)))

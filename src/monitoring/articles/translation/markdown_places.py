@@ -1,0 +1,87 @@
+"""Finds where in a Markdown source the inline content of a block stands.
+
+markdown-it removes the prefixes of lists and quotes from a block's lines, and reports only their numbers.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from markdown_it.token import Token
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+
+
+class Lines:
+    """The lines of a source."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._starts = [0, *(line.end() for line in _LINE.finditer(source))]
+
+    def span(self, token: Token) -> tuple[int, int]:
+        """Return where the lines of a block begin and end."""
+        first_line, end_line = token.map or (0, 0)
+        return self._starts[first_line], self._starts[end_line]
+
+    def place_at_end(self, content: str, token: Token) -> tuple[int, int] | None:
+        """Return where a content of one line stands, if it ends its line, as most does."""
+        number = (token.map or (0, 0))[0]
+        line = self._line(number)
+        end = self._starts[number] + len(line)
+        return (end - len(content), end) if line.endswith(content) else None
+
+    def places(self, token: Token, floor: int | None) -> "Places | None":
+        """Find the first character of each line of a block's content; cells have a `floor`.
+
+        None if markdown-it has left out what we do not expect.
+        """
+        places: list[tuple[int, int]] = []
+        position = 0
+        for number, content_line in enumerate(token.content.split("\n"), start=(token.map or (0, 0))[0]):
+            words = content_line.strip(" \t")
+            line = self._line(number)
+            line_start = self._starts[number]
+            if floor is None and line.endswith(words.rstrip()):
+                column = len(line) - len(words.rstrip())
+            else:  # a heading closed by `#`, or a cell: the first match after the cells before
+                words = words if floor is None else words.replace("|", "\\|")
+                column = line.find(words.rstrip(), max(0, (floor or 0) - line_start))
+            if column < 0:
+                return None
+            indent = len(content_line) - len(content_line.lstrip(" \t"))
+            places.append((position + indent, line_start + column))
+            if not position and floor is None and self._source.startswith(token.content, line_start + column):
+                break  # the other lines have no prefixes
+            if floor is not None:  # markdown-it has removed the backslash before each `|` of a cell
+                pipes = enumerate(re.finditer(r"\|", content_line), start=1)
+                places += ((pipe.end(), line_start + column + pipe.end() + count) for count, pipe in pipes)
+            position += len(content_line) + 1
+        return Places(places, len(self._source))
+
+    def _line(self, number: int) -> str:
+        return self._source[self._starts[number] : self._starts[number + 1]].rstrip()
+
+
+class Places:
+    """The places of a content's characters in the source.
+
+    `known` maps the first character of each line of the content to its place, and whatever else comes after
+    something that markdown-it has left out.
+    """
+
+    def __init__(self, known: Sequence[tuple[int, int]], source_length: int) -> None:
+        self._places = known
+        self._source_length = source_length
+        self._known = 0  # the last that was used: the next is close to it
+
+    def place(self, position: int) -> int:
+        """Return where in the source a position of the content is."""
+        known = self._known
+        if known and position < self._places[known][0]:
+            known = bisect_right(self._places, (position, self._source_length)) - 1
+        while known + 1 < len(self._places) and self._places[known + 1][0] <= position:
+            known += 1
+        self._known = max(0, known)
+        content_position, source_position = self._places[self._known]
+        return source_position + position - content_position

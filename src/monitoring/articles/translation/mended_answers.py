@@ -1,0 +1,79 @@
+"""Mends faults of answers that leave no doubt about what was meant. Pure."""
+
+import html
+import re
+from unicodedata import category
+
+from monitoring.articles.translation.inline_codes import CODE, plain_text
+from monitoring.articles.translation.scripts import scripts_of
+
+_MOST_ESCAPES = 3
+_REFERENCE = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[\da-f]{1,6});", re.IGNORECASE)
+_BLANKS_WITHIN = re.compile(
+    r"(?P<opening>(?:<g\d{1,6}>)+)(?P<after>\ +) | (?P<before>\ +)(?P<closing>(?:</g\d{1,6}>)+)", re.VERBOSE
+)
+_NO_BREAK_SPACE = "\u00a0"
+
+# Characters of format (category Cf) that scripts need. In others they are left over from a page or a model.
+_JOINERS, _MARKS, _BREAK = "\u200c\u200d", "\u200e\u200f\u061c", "\u200b"
+_NEEDS_NO_JOINERS = frozenset(("LATIN", "CYRILLIC", "GREEK", "CJK", "HIRAGANA", "KATAKANA", "HANGUL"))
+_NEEDS_BREAKS = frozenset(("THAI", "LAO", "KHMER", "MYANMAR"))
+_NEEDS_MARKS = frozenset(("ARABIC", "HEBREW"))
+
+# Scripts that end a sentence with "."
+_WITH_STOPS = frozenset(("LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "GEORGIAN", "HANGUL"))
+_TWO_STOPS = re.compile(r"[^.]\.\.\Z")
+_STOP_BEHIND_WORD = re.compile(r"(?<![\w.])\w{4,}\.\Z")  # "etc." keeps it, and "S.A."
+LEAST_OF_WHOLE = 0.65  # of the segment's length: without a final stop, less is probably cut off
+
+
+def mended(segment: str, answer: object, target: str) -> object:
+    """Mend an engine's answer to a segment, before its codes are compared.
+
+    References that were escaped twice are read, blanks go from the inside of codes to the outside, characters
+    of format go that neither the segment nor the script has, and the final stop is that of the segment.
+    """
+    if not isinstance(answer, str) or answer == segment:
+        return answer
+    answer = _read_references(segment, answer)
+    answer = _without_format(segment, answer, scripts_of(target))
+    if not _BLANKS_WITHIN.search(segment):
+        answer = _BLANKS_WITHIN.sub(r"\g<after>\g<opening>\g<closing>\g<before>", answer)
+    return _with_final_stop(segment, answer.strip(), scripts_of(target))
+
+
+def _read_references(segment: str, answer: str) -> str:
+    if _REFERENCE.search(plain_text(segment)):
+        return answer
+    has_codes = bool(CODE.search(segment))
+    for _ in range(_MOST_ESCAPES):
+        less_escaped = html.unescape(answer)
+        hides_codes = has_codes and not CODE.search(answer) and CODE.search(less_escaped)
+        if not hides_codes and not _REFERENCE.search(plain_text(answer)):
+            break
+        answer = less_escaped
+    return answer
+
+
+def _without_format(segment: str, answer: str, scripts: tuple[str, ...]) -> str:
+    if _NO_BREAK_SPACE in answer and " " not in answer and " " in segment:
+        answer = answer.replace(_NO_BREAK_SPACE, " ")
+    if answer.isascii():
+        return answer
+    kept = set(segment)
+    kept |= set("" if _NEEDS_NO_JOINERS.issuperset(scripts) else _JOINERS)
+    kept |= set("" if _NEEDS_MARKS.isdisjoint(scripts) else _MARKS)
+    kept |= set("" if _NEEDS_BREAKS.isdisjoint(scripts) else _BREAK)
+    return "".join(char for char in answer if char in kept or category(char) != "Cf")
+
+
+def _with_final_stop(segment: str, answer: str, scripts: tuple[str, ...]) -> str:
+    """Add or remove a final stop, where the segment has one or none outside of its codes."""
+    if _WITH_STOPS.isdisjoint(scripts):
+        return answer
+    if not segment.endswith("."):
+        is_new = segment[-1:].isalnum() and _STOP_BEHIND_WORD.search(answer)
+        return answer[:-1] if is_new else answer
+    if answer[-1:].isalnum() and len(answer) >= LEAST_OF_WHOLE * len(segment):
+        return f"{answer}."
+    return answer[:-1] if _TWO_STOPS.search(answer) and not segment.endswith("..") else answer

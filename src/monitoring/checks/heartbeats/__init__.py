@@ -1,0 +1,1 @@
+"""Pings: what jobs report to their heartbeats, which is a check that comes by itself."""

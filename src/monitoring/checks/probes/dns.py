@@ -1,0 +1,129 @@
+"""The probe that asks a name server for the records of a name, and compares them with those expected."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+from monitoring.checks.probes.keywords import quote_keyword
+from monitoring.checks.probes.protocol import Finding, Objection, read_host_of, read_settings
+from monitoring.checks.probes.shortcomings import UP, Judgement, Thresholds
+from monitoring.monitors.health import Outcome
+from monitoring.outbound.failures import ExchangeFailed, blocked
+from monitoring.outbound.stopwatch import Phase, Timings
+from monitoring.outbound.targets import Endpoint
+
+if TYPE_CHECKING:  # they would load a library
+    from monitoring.outbound.dialer import Call, Dialer
+
+# Every name server listens there. A port of the user's choice would let them ask any port for a sign of life.
+PORT = 53
+
+_TYPES_OF_ADDRESSES = {"A", "AAAA"}
+
+
+@dataclass(frozen=True)
+class DnsProbe:
+    """Asks one question. The answer is good if it has records, and those that are expected."""
+
+    columns: ClassVar[tuple[str, ...]] = ("url", "settings", "timeout_seconds", "slow_threshold_ms")
+
+    name: Endpoint | None
+    resolver: Endpoint | None
+    expectation: Expectation
+    timeout_seconds: int
+    thresholds: Thresholds
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Self:
+        """Read the probe of a monitor."""
+        settings = read_settings("dns", row)
+        name, resolver = read_host_of(row["url"]), None
+        if written := settings["resolver"]:
+            resolver = _read_resolver(written)
+            name = name if resolver else None
+        return cls(
+            name=name,
+            resolver=resolver,
+            expectation=Expectation(settings["record_type"], tuple(settings["expected"]), settings["match"]),
+            timeout_seconds=row["timeout_seconds"],
+            thresholds=Thresholds(0, row["slow_threshold_ms"]),
+        )
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """The user's name server. The operator's is asked as often for each name."""
+        return self.resolver or self.name
+
+    async def ask(self, dialer: Dialer) -> Finding:
+        """Ask and judge the answer. Raises OSError when this machine has no sockets left."""
+        try:
+            records, timings = await dialer.call(self._talk, self.timeout_seconds)
+        except ExchangeFailed as failed:
+            return Finding.of_failure(failed)
+        judgement = (
+            judge(records, self.expectation)
+            or self.thresholds.find_shortcoming(timings, None, None, datetime.now(UTC))
+            or UP
+        )
+        return Finding(*judgement, timings=timings)
+
+    async def _talk(self, call: Call) -> tuple[list[bytes], Timings]:
+        from monitoring.outbound.name_questions import find_records  # noqa: PLC0415 - it takes 9 MiB
+
+        if self.name is None:
+            raise blocked()
+        if self.resolver and self.resolver.address:
+            call.judge([self.resolver.address])
+        servers = [self.resolver] if self.resolver else call.name_servers
+        call.stopwatch.enter(Phase.RESOLVING)
+        records = await find_records(self.name.host, self.expectation.record_type, servers)
+        call.stopwatch.leave()
+        if not self.resolver and self.expectation.record_type in _TYPES_OF_ADDRESSES:
+            # The operator's name servers may know names that are not for the world.
+            call.judge(map(ip_address, records))
+        return records, call.stopwatch.timings()
+
+
+class Expectation(NamedTuple):
+    """The monitor's settings of the same names: which records of a type there should be."""
+
+    record_type: str
+    expected: tuple[str, ...]
+    match: str
+
+
+def judge(records: Collection[bytes], expectation: Expectation) -> Judgement | None:
+    """Return what is wrong with the records of an answer, or None. Pure.
+
+    The message quotes nothing of the answer.
+    """
+    from monitoring.outbound.name_questions import read_record  # noqa: PLC0415 - as above
+
+    record_type, expected, match = expectation
+    if not expected:
+        return None
+    canonical = {written: read_record(record_type, written) for written in expected}
+    missing = [written for written, record in canonical.items() if record not in records]
+    if match == "any" and len(missing) < len(canonical):
+        return None
+    if match == "any" and len(missing) > 1:
+        message = f"None of the expected {record_type} records is there"
+    elif missing:
+        message = f"There is no {record_type} record {quote_keyword(missing[0])}"
+    elif match == "exactly" and set(records) - set(canonical.values()):
+        message = f"There are {record_type} records that are not expected"
+    else:
+        return None
+    return Outcome.DOWN, Objection.UNEXPECTED_RECORDS, message
+
+
+def _read_resolver(written: str) -> Endpoint | None:
+    try:
+        address = ip_address(written)
+    except ValueError:
+        return None
+    return Endpoint(str(address), PORT, address)

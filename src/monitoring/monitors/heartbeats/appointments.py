@@ -1,0 +1,49 @@
+"""When a checker looks at a heartbeat, beside what its pings say: after it was resumed or changed.
+
+Runs in the caller's transaction, under the lock on the check states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from uuid import UUID
+
+from monitoring.monitors.configuration import complete_settings
+from monitoring.monitors.heartbeats.models import Heartbeat
+from monitoring.monitors.heartbeats.schedules import Schedule
+from monitoring.monitors.models import HEARTBEAT, Monitor
+
+
+def schedule_of(monitor: Monitor) -> Schedule:
+    """Read the schedule of a monitor of this type."""
+    return Schedule.read(complete_settings(HEARTBEAT, monitor.settings))
+
+
+async def begin_anew(
+    monitors: Collection[Monitor], since: Mapping[UUID, datetime]
+) -> dict[UUID, datetime | None]:
+    """Let the schedule of each that is a heartbeat count from its beginning. Returns when each is looked at.
+
+    One that was never pinged is not looked at.
+    """
+    heartbeats = [monitor for monitor in monitors if monitor.type == HEARTBEAT and not monitor.paused]
+    if not heartbeats:
+        return {}
+    rows = Heartbeat.filter(monitor_id__in=[monitor.id for monitor in heartbeats])
+    pinged = {row.monitor_id: row for row in await rows.filter(counted_from__not_isnull=True)}
+    for row in pinged.values():
+        row.counted_from, row.started_at, row.run_id = since[row.monitor_id], None, None
+    if pinged:
+        await Heartbeat.bulk_update(pinged.values(), ["counted_from", "started_at", "run_id"])
+    return {
+        monitor.id: schedule_of(monitor).deadline_after(since[monitor.id]) if monitor.id in pinged else None
+        for monitor in heartbeats
+    }
+
+
+async def find_appointment(monitor: Monitor, now: datetime) -> datetime | None:
+    """Return when to look at a heartbeat whose schedule has changed and that is pending; None if never."""
+    heartbeat = await Heartbeat.get(monitor_id=monitor.id)
+    deadline = schedule_of(monitor).deadline(heartbeat.counted_from, heartbeat.started_at)
+    return deadline and max(deadline, now)

@@ -1,0 +1,38 @@
+"""The secret in a heartbeat's ping URL."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+from monitoring.auth.credentials import hash_secret
+from monitoring.backends.current import current_backends
+from monitoring.backends.encrypted_columns import Encrypted, encrypt_column
+from monitoring.backends.encryption import decrypt, encrypt
+from monitoring.monitors.heartbeats.models import Heartbeat
+from monitoring.monitors.models import HEARTBEAT, Monitor
+
+
+def new_token() -> dict[str, str]:
+    """Return the columns that store a new token: a random UUID, as the clients of Healthchecks want it."""
+    token = str(uuid4())
+    return {"token_sha256": hash_secret(token), "encrypted_token": encrypt(token)}
+
+
+def hash_token(token: UUID) -> str:
+    """Return what a heartbeat is found by."""
+    return hash_secret(str(token))
+
+
+async def find_heartbeat(monitor: Monitor) -> Heartbeat | None:
+    """Return what is stored of a monitor of this type; None if it is of another."""
+    return await Heartbeat.get(monitor_id=monitor.id) if monitor.type == HEARTBEAT else None
+
+
+def ping_url_of(encrypted_token: str) -> str:
+    """Return the address for a job's pings. Raises `UndecryptableError`."""
+    return f"{current_backends().settings.base_url}/ping/{decrypt(encrypted_token)}"
+
+
+async def encrypt_ping_tokens() -> Encrypted:
+    """Encrypt every token with the first of ENCRYPTION_KEYS."""
+    return await encrypt_column(Heartbeat.all(), "encrypted_token")
