@@ -70,7 +70,7 @@ class HttpProbe:
             tls_expiry_warning_days=row["tls_expiry_warning_days"],
             slow_threshold_ms=row["slow_threshold_ms"],
         )
-        return cls(request, expectation, orjson.loads(row["assertions"]), contract)
+        return cls(request, expectation, tuple(orjson.loads(row["assertions"])), contract)
 
     @cached_property
     def endpoint(self) -> Endpoint | None:
