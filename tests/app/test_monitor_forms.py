@@ -328,7 +328,7 @@ class TestChanging:
         empty: dict[str, Any] = {**dict.fromkeys(FULL, ""), "interval_choice": ""}
         checked = {"follow_redirects": "on", "verify_tls": "on", "paused": []}
         owner.submit(_form_page(monitor), **empty | checked | {"url": URL, "type": "http", "method": "GET"})
-        assert read(alice, monitor).items() >= configuration_with().items()
+        assert _configuration_of(read(alice, monitor)) == {name: configuration_with()[name] for name in FULL}
 
     def test_after_somebody_else_did_shows_both_and_takes_the_second_try(
         self, service: RunningService, owner: Visitor, alice: Player, catalogue: Catalogue

@@ -24,6 +24,8 @@ ANSWERED_ELSEWHERE = {
     "/acknowledge",
     "/confirm-email",
     "/incidents/{incident_id}/acknowledge",
+    "/incidents/{incident_id}/tell",
+    "/monitors/{monitor_id}/renew-ping-url",
     "/articles/{article_id}/delete",
     "/articles/{article_id}/retranslate",
     "/articles/{article_id}/retry",
