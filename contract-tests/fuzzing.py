@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from unittest.mock import patch
 from uuid import UUID
 
@@ -30,6 +30,8 @@ from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import revoke_key
 from monitoring.incidents.models import Incident
 from monitoring.monitors.check_state import begin_checks
+from monitoring.monitors.contracts import preparing
+from monitoring.monitors.contracts.fetching import UnfetchedDocumentError
 from monitoring.monitors.maintenance import service as maintenance_service
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications import deliveries
@@ -98,11 +100,17 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
     with (
         patch.object(worker, "open_sender", lambda _: nullcontext()),
         patch.object(deliveries, "TEST_PATIENCE", timedelta(0)),  # nobody makes the attempt
+        patch.object(preparing, "fetch_rules", _fetch_nothing),
         patch.object(notification_service, "MAX_CHANNELS_A_TEAM", MANY),
         patch.object(maintenance_service, "MAX_WINDOWS_A_TEAM", MANY),
         running_service(folder, **changes) as service,
     ):
         yield service
+
+
+async def _fetch_nothing(*_: object) -> NoReturn:
+    """Fetch no document, because made-up addresses may be somebody's."""
+    raise UnfetchedDocumentError("The host's name does not exist")
 
 
 def give_tables_of_characters(folder: Path) -> None:

@@ -34,6 +34,10 @@ LAST_ID = re.compile(r"\{(\w+)\}(?=[^{]*$)")  # of a path
 MAX_BODY_BYTES = 1_048_576
 YESTERDAY = datetime.now(UTC) - timedelta(days=1)
 NOBODYS_ID = "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70"  # as the document writes it
+OF_POST = {
+    "openapi": "3.1.0",
+    "paths": {"/": {"post": {"operationId": "a", "responses": {"200": {"description": "a"}}}}},
+}
 OF_JSON = {"source": "json", "comparison": "exists"}
 NOBODYS_HOURS = {"starts_at": "22:00", "ends_at": "07:00", "time_zone": "Mars/Olympus"}
 FORM = "application/x-www-form-urlencoded"
@@ -102,6 +106,20 @@ def schedule(operation: Operation, **settings: str) -> list[Ask]:
 
 def of_heartbeat(operation: Operation) -> str:
     return operation.path.replace("{monitor_id}", "{heartbeat_id}")
+
+
+def make_promise(schema: Any) -> dict[str, Any]:
+    """Write a document that promises something of one operation."""
+    content = {"application/json": {"schema": schema}}
+    operation = {"operationId": "a", "responses": {"200": {"description": "a", "content": content}}}
+    return {"openapi": "3.1.0", "paths": {"/{order_id}": {"get": operation}}}
+
+
+def write_contract(
+    operation: Operation, document: dict[str, Any], operation_id: str = "a", **given: Any
+) -> Ask:
+    """Create or change a monitor that has a contract."""
+    return write(operation, contract={"document": document, "operation_id": operation_id, **given})
 
 
 def send_form(operation: Operation, form: str) -> Ask:
@@ -225,6 +243,27 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
         write(operation, assertions=[{"source": "body", "comparison": "matches", "value": "(?=a)"}])
     ],
     "certificate_authority_unreadable": lambda operation: [write(operation, certificate_authority="a")],
+    "contract_document_not_fetched": lambda operation: [
+        write(operation, contract={"document_url": "http://127.0.0.1/", "operation_id": "a"})
+    ],
+    "contract_unreadable": lambda operation: [write_contract(operation, {"openapi": "2.0"})],
+    "contract_too_large": lambda operation: [
+        write_contract(operation, {"openapi": "3.1.0", "paths": [0] * 200_000})
+    ],
+    "contract_reference_outside": lambda operation: [
+        write_contract(operation, make_promise({"$ref": "other.yaml#/a"}))
+    ],
+    "contract_operation_unknown": lambda operation: [
+        write_contract(operation, make_promise({}), operation_id="b")
+    ],
+    "contract_method": lambda operation: [write_contract(operation, OF_POST)],
+    "contract_parameter_missing": lambda operation: [
+        write_contract(operation, make_promise({}), parameters={})
+    ],
+    "contract_incomplete": lambda operation: [write(operation, contract={"operation_id": "a"})],
+    "contract_authorization_masked": lambda operation: [
+        write(operation, contract={"operation_id": "a", "document_authorization": "********"})
+    ],
     "client_certificate_masked": lambda operation: [write(operation, client_certificate="********")],
     "client_certificate_unreadable": lambda operation: [write(operation, client_certificate="a")],
     # Checks

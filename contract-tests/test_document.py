@@ -156,7 +156,8 @@ def fields_written_three_times() -> list[tuple[str, str]]:
     """Name the fields of `Thing`, `ThingCreate` and `ThingUpdate`, for each such thing."""
     kinds = [name for name in SCHEMAS if {f"{name}Create", f"{name}Update"} <= SCHEMAS.keys()]
     kinds = [name for name in kinds if "oneOf" not in SCHEMAS[name]]  # its members are such things
-    return [(kind, field) for kind in kinds for field in SCHEMAS[f"{kind}Create"]["properties"]]
+    fields = [(kind, field) for kind in kinds for field in SCHEMAS[f"{kind}Create"]["properties"]]
+    return [each for each in fields if each != ("Contract", "document")]  # which no answer shows
 
 
 def is_filled_in(example: Node) -> bool:
@@ -218,6 +219,8 @@ class TestDocument:
         assert closed == {
             "MonitorCreate",
             "AssertionCreate",
+            "ContractCreate",
+            "ContractUpdate",
             "IncidentNoteCreate",
             "NotificationRoutingCreate",
             "NotificationRoutingUpdate",

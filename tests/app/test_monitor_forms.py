@@ -21,6 +21,7 @@ from monitoring.monitors.client_certificates import read_client_certificate
 from monitoring.monitors.configuration import sent_configuration_of
 from monitoring.monitors.service import get_monitor
 from monitors.configurations import CERTIFICATE_AUTHORITY, CLIENT_CERTIFICATE, configuration_with
+from monitors.contracts.promises import DOCUMENT
 from monitors.conversations import MONITORS, URL, create, list_ids, path_of, read
 
 if TYPE_CHECKING:
@@ -241,6 +242,16 @@ class TestClientCertificate:
         assert str(read_stored()).split() == CLIENT_CERTIFICATE.split()
         owner.submit(_form_page(monitor), removed_certificate="on")
         assert read_stored() is None
+
+
+class TestContract:
+    def test_is_shown_and_kept_by_a_form_that_does_not_have_it(self, owner: Visitor, alice: Player) -> None:
+        contract = {"document": DOCUMENT, "operation_id": "get_order"}
+        monitor = create(alice, contract=contract)
+        changed = owner.submit(_form_page(monitor), name="Orders")
+        assert _says(changed, "get_order")
+        after = read(alice, monitor)
+        assert (after["name"], after["contract"]) == ("Orders", monitor["contract"])
 
 
 class TestChanging:

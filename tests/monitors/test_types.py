@@ -14,6 +14,7 @@ from monitoring.monitors.configuration import default_configuration, monitor_typ
 from monitoring.monitors.rules import complete
 from monitoring.monitors.settings_rules import demand_offered
 from monitoring.settings import Settings
+from monitors.contracts.promises import DOCUMENT
 from monitors.conversations import MONITORS, create, is_problem, list_ids, path_of, read
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ ONLY_FOR_HTTP: dict[str, Any] = {
     "required_keyword": "a",
     "forbidden_keyword": "a",
     "follow_redirects": False,
+    "contract": {"document": DOCUMENT, "operation_id": "get_order"},
 }
 
 others = pytest.mark.parametrize("monitor_type", LEAST)

@@ -25,6 +25,7 @@ from monitoring.monitors.configuration import (
     sent_configuration_of,
     store_configuration,
 )
+from monitoring.monitors.contracts.preparing import prepare_contract
 from monitoring.monitors.health import Outcome, State
 from monitoring.monitors.heartbeats.reception import note_interruption
 from monitoring.monitors.models import HEARTBEAT, Monitor
@@ -86,6 +87,7 @@ async def try_configuration(given: Mapping[str, Json], monitor: Monitor | None =
 
     Addresses are judged as in every check. Raises Problem for a configuration that could not be saved either.
     """
+    given = await prepare_contract(given, monitor)
     defaults = default_configuration()
     if monitor:
         configuration = rules.change(sent_configuration_of(monitor), given, defaults)
@@ -96,6 +98,8 @@ async def try_configuration(given: Mapping[str, Json], monitor: Monitor | None =
     settings = current_backends().settings
     demand_offered(configuration, settings)
     columns = store_configuration(configuration)
+    if monitor:  # a contract that stays is as it is stored
+        columns = {name: getattr(monitor, name) for name in COLUMNS} | columns
     row = {"id": "to be tried"} | {name: _as_driver_returns(columns[name]) for name in COLUMNS}
     async with open_prober(settings) as prober:
         return await prober.ask(read_probe(row))

@@ -11,6 +11,7 @@ from monitoring.cli.commands import AsJson, run_command, show_row
 from monitoring.cli.failing import fail
 from monitoring.idempotency.service import encrypt_stored_answers
 from monitoring.monitors.client_certificates import encrypt_client_certificates
+from monitoring.monitors.contracts.keeping import encrypt_contract_authorizations
 from monitoring.monitors.heartbeats.tokens import encrypt_ping_tokens
 from monitoring.monitors.request_headers import encrypt_request_headers
 from monitoring.notifications.secrets import encrypt_channel_secrets
@@ -45,17 +46,18 @@ class Encryption(NamedTuple):
 
 async def encrypt_stored_credentials() -> Encryption:
     """Encrypt with the first key what is plain or encrypted with another key. It can be repeated."""
-    headers, certificates, heartbeats, webhooks, answers = (
+    headers, certificates, contracts, heartbeats, webhooks, answers = (
         await encrypt_request_headers(),
         await encrypt_client_certificates(),
+        await encrypt_contract_authorizations(),
         await encrypt_ping_tokens(),
         await encrypt_channel_secrets(),
         await encrypt_stored_answers(),
     )
     return Encryption(
-        headers.encrypted + certificates.encrypted,
+        headers.encrypted + certificates.encrypted + contracts.encrypted,
         heartbeats.encrypted,
         webhooks.encrypted,
         answers.encrypted,
-        sum(each.unreadable for each in (headers, certificates, heartbeats, webhooks, answers)),
+        sum(each.unreadable for each in (headers, certificates, contracts, heartbeats, webhooks, answers)),
     )

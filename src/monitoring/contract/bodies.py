@@ -98,7 +98,10 @@ def _reader(media_type: str, schema: Node, document: Document, validation: Valid
 
 
 def _json_reader(schema: Node, document: Document, validation: Validation) -> Read:
-    """Read JSON. `x-ignored` names what GET returns and nobody can write: it may be sent back (AIP-203)."""
+    """Read JSON. `x-ignored` names what GET returns and nobody can write: it may be sent back (AIP-203).
+
+    `a.b` is the member b of the object a.
+    """
     check = validation.request_check(schema, ROOT_FIELD)
     with_integers = integers_of(schema, document)
     ignored = frozenset(document.follow(schema).get("x-ignored", ()))
@@ -111,11 +114,19 @@ def _json_reader(schema: Node, document: Document, validation: Validation) -> Re
         except UnfitJsonError as unfit:
             raise validation.sentences.invalid_field(unfit.path or ROOT_FIELD, unfit.keyword) from None
         if ignored and isinstance(value, dict):
-            value = {name: member for name, member in value.items() if name not in ignored}
+            value = _without(value, ignored)
         check(value)
         return with_integers(value)
 
     return read
+
+
+def _without(fields: Mapping[str, Json], paths: Collection[str]) -> dict[str, Json]:
+    kept = {name: value for name, value in fields.items() if name not in paths}
+    for outer, _, inner in (path.partition(".") for path in paths):
+        if inner and isinstance(kept.get(outer), dict):
+            kept[outer] = _without(kept[outer], {inner})
+    return kept
 
 
 def _form_reader(schema: Node, document: Document, validation: Validation) -> Read:

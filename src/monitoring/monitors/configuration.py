@@ -18,6 +18,7 @@ from monitoring.monitors.client_certificates import (
     show_client_certificate,
     store_client_certificate,
 )
+from monitoring.monitors.contracts.keeping import store_contract
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.request_headers import read_headers, show_headers, store_headers
 
@@ -80,6 +81,7 @@ def store_configuration(configuration: Mapping[str, Json]) -> dict[str, Any]:
         "settings": configuration.get(configuration["type"], {}),
         **store_headers(configuration["request_headers"]),
         "client_certificate": store_client_certificate(configuration["client_certificate"]),
+        **store_contract(configuration["contract"]),
     }
 
 

@@ -9,10 +9,12 @@ from monitoring.auth.callers import Caller
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.monitors import muting, queries, service
+from monitoring.monitors.contracts.preparing import prepare_contract
 from monitoring.monitors.heartbeats.tokens import find_heartbeat
 from monitoring.monitors.queries import MonitorFilter, MonitorRow, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
 from monitoring.notifications.muting import find_mute
+from monitoring.web.endpoint import ActOnce
 from monitoring.web.replies import NO_STORE, Reply
 
 
@@ -33,11 +35,16 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
     return Reply.tagged(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
 
 
-async def create_monitor(body: Json, caller: Caller) -> Reply:
+async def create_monitor(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
     """Create a monitor."""
-    monitor = await service.create_monitor(caller.team_id, body, by=caller.actor)
-    row = row_of(monitor, None, await find_heartbeat(monitor))
-    return _reply(row, 201, Location=f"/api/monitors/{monitor.id}")
+    given = await prepare_contract(body)
+
+    async def create() -> Reply:
+        monitor = await service.create_monitor(caller.team_id, given, by=caller.actor)
+        row = row_of(monitor, None, await find_heartbeat(monitor))
+        return _reply(row, 201, Location=f"/api/monitors/{monitor.id}")
+
+    return await act_once(create)
 
 
 async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
@@ -45,11 +52,22 @@ async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
     return _reply(await queries.read_monitor(caller.team_id, UUID(monitor_id)))
 
 
-async def update_monitor(monitor_id: str, body: Json, caller: Caller, if_match: str | None = None) -> Reply:
+async def update_monitor(
+    monitor_id: str, body: Json, caller: Caller, act_once: ActOnce, if_match: str | None = None
+) -> Reply:
     """Change a monitor."""
-    monitor = await service.update_monitor(caller.team_id, UUID(monitor_id), body, if_match, by=caller.actor)
-    mute = await find_mute(monitor.id, datetime.now(UTC))
-    return _reply(row_of(monitor, mute, await find_heartbeat(monitor)))
+    given = body
+    if body.get("contract") is not None:
+        given = await prepare_contract(body, await service.get_monitor(caller.team_id, UUID(monitor_id)))
+
+    async def update() -> Reply:
+        monitor = await service.update_monitor(
+            caller.team_id, UUID(monitor_id), given, if_match, by=caller.actor
+        )
+        mute = await find_mute(monitor.id, datetime.now(UTC))
+        return _reply(row_of(monitor, mute, await find_heartbeat(monitor)))
+
+    return await act_once(update)
 
 
 async def delete_monitor(monitor_id: str, caller: Caller, if_match: str | None = None) -> Reply:

@@ -62,6 +62,14 @@ class Monitor(Model):
     # means that an earlier release stored the headers, and left credentials among them.
     encrypted_headers = fields.TextField(null=True)
 
+    # What the contract says, the rules of its operation as JSON, its encrypted credential, when its document
+    # was read last, and why not since.
+    contract: JsonTextField[dict[str, Json] | None] = JsonTextField(null=True)
+    contract_rules = fields.TextField(null=True)
+    contract_authorization = fields.TextField(null=True)
+    contract_read_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    contract_problem = fields.CharField(max_length=255, null=True)
+
     check_state: CheckState
     _check_state: CheckState
 

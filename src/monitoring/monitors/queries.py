@@ -262,6 +262,8 @@ def _columns_of_monitors() -> Sequence[str]:
     return (
         "id",
         *column_names(),
+        "contract_read_at",
+        "contract_problem",
         "status",
         "status_changed_at",
         "created_at",

@@ -12,6 +12,7 @@ from monitoring.audit.service import make_entry, record
 from monitoring.backends.encryption import MASK
 from monitoring.contract.document import Json
 from monitoring.monitors.configuration import Configuration
+from monitoring.monitors.contracts.keeping import conceal_contract
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.request_headers import show_headers
 
@@ -46,6 +47,7 @@ def _show(configuration: Configuration) -> Mapping[str, Json]:
     """Mask credentials, and what is sent: the log is kept for good, and bodies hold passwords and tokens."""
     hidden = {name: MASK if configuration[name] else None for name in ("request_body", "client_certificate")}
     headers = show_headers(configuration["request_headers"])
-    shown = {**configuration, **hidden, "request_headers": headers}
+    contract = conceal_contract(configuration["contract"])
+    shown = {**configuration, **hidden, "request_headers": headers, "contract": contract}
     settings = configuration.get(configuration["type"], {})
     return {**shown, configuration["type"]: {**settings, "send": MASK}} if settings.get("send") else shown

@@ -9,6 +9,7 @@ from monitoring.backends.encryption import UndecryptableError
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.configuration import represent_configuration
+from monitoring.monitors.contracts.keeping import show_contract
 from monitoring.monitors.heartbeats.tokens import ping_url_of
 from monitoring.monitors.queries import MonitorPage, MonitorRow
 
@@ -18,6 +19,7 @@ def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
     return {
         "id": str(monitor["id"]),
         **represent_configuration(monitor),
+        "contract": show_contract(monitor),
         **_represent_ping_url(monitor["encrypted_token"]),
         "status": monitor["status"],
         "status_changed_at": write_timestamp(monitor["status_changed_at"]),

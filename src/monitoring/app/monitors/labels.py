@@ -155,6 +155,8 @@ ERRORS: Mapping[str, str] = {
     "keyword_missing": "Required text missing",
     "keyword_forbidden": "Forbidden text found",
     "assertion_failed": "Assertion failed",
+    "contract_violated": "Contract violated",
+    "contract_unavailable": "Contract unavailable",
     "ping_missing": "No ping in time",
     "job_unfinished": "Run not finished in time",
     "job_failed": "The job failed",

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import orjson
 
 from monitoring.checks.probes.assertions import Failed, find_failed
+from monitoring.checks.probes.contracts import Contract
 from monitoring.checks.probes.failing_answers import keep_answer
 from monitoring.checks.probes.keywords import KeywordSearch, quote_keyword
 from monitoring.checks.probes.protocol import Finding, Objection
@@ -39,19 +40,22 @@ class HttpProbe:
         *("follow_redirects", "verify_tls", "expected_status_codes", "required_keyword", "forbidden_keyword"),
         *("tls_expiry_warning_days", "slow_threshold_ms", "assertions"),
         *("certificate_authority", "client_certificate"),
+        *("contract", "contract_rules", "contract_authorization", "contract_read_at"),
     )
 
     request: OutboundRequest
     expectation: Expectation
     assertions: Sequence[Mapping[str, Json]] = ()
+    contract: Contract | None = None
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
         """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its credentials."""
         body = row["request_body"]
+        contract = Contract.read(row) if row["contract"] else None
         request = OutboundRequest(
             method=row["method"],
-            url=row["url"],
+            url=contract.write_address(row["url"]) if contract else row["url"],
             headers=read_headers(orjson.loads(row["request_headers"]), row["encrypted_headers"]),
             body=None if body is None else body.encode(),
             timeout_seconds=row["timeout_seconds"],
@@ -66,7 +70,7 @@ class HttpProbe:
             tls_expiry_warning_days=row["tls_expiry_warning_days"],
             slow_threshold_ms=row["slow_threshold_ms"],
         )
-        return cls(request, expectation, tuple(orjson.loads(row["assertions"])))
+        return cls(request, expectation, tuple(orjson.loads(row["assertions"])), contract)
 
     @cached_property
     def endpoint(self) -> Endpoint | None:
@@ -78,7 +82,7 @@ class HttpProbe:
 
     async def ask(self, dialer: Dialer) -> Finding:
         """Send the request and judge the answer. Raises OSError when this machine has no sockets left."""
-        reads_all = any(each["source"] in OF_BODY for each in self.assertions)
+        reads_all = bool(self.contract) or any(each["source"] in OF_BODY for each in self.assertions)
         search = KeywordSearch(self.expectation.keywords, self.expectation.is_expected, reads_all=reads_all)
         exchange = await HttpClient(dialer).send(self.request, search)
         failed: Failed | None = None
@@ -87,6 +91,8 @@ class HttpProbe:
             judge_assertions = partial(find_failed, self.assertions, exchange)
             failed = await asyncio.to_thread(judge_assertions) if reads_all else judge_assertions()
         finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish(), failed)
+        if self.contract and finding.outcome != Outcome.DOWN:
+            finding = await self.contract.judge(exchange, finding, dialer)
         if finding.outcome != Outcome.DOWN or exchange.failure:
             return finding
         return finding._replace(answer=keep_answer(exchange, self.request.headers))

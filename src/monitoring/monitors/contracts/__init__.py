@@ -1,0 +1,1 @@
+"""Contracts: what an OpenAPI document promises of the answers of one of its operations."""

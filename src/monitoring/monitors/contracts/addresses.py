@@ -1,0 +1,44 @@
+"""Where the operation of a contract is: at a monitor's address, with its path behind it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode
+
+from monitoring.contract.document import Json
+
+_VARIABLE = re.compile(r"\{([^{}]+)\}")
+
+
+class MissingParameterError(Exception):
+    """A path has a variable that no parameter fills."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def write_address(url: str, path: str, parameters: Mapping[str, Json] | None) -> str:
+    """Return the address to ask: the URL itself, unless there are parameters.
+
+    With parameters it is the server's, and the path follows it. A parameter that the path does not name goes
+    into the query. Raises MissingParameterError.
+    """
+    if parameters is None:
+        return url
+    texts = {name: _write(value) for name, value in parameters.items()}
+
+    def fill(variable: re.Match[str]) -> str:
+        if (name := variable[1]) not in texts:
+            raise MissingParameterError(name)
+        return quote(texts[name], safe="")
+
+    filled = _VARIABLE.sub(fill, path)
+    in_path = set(_VARIABLE.findall(path))
+    query = urlencode({name: text for name, text in texts.items() if name not in in_path})
+    return f"{url.partition('?')[0].rstrip('/')}{filled}{query and '?'}{query}"
+
+
+def _write(value: Json) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

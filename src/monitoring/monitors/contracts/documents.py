@@ -1,0 +1,198 @@
+"""Finds in a stranger's OpenAPI document (3.0 or 3.1) what one operation promises. Pure.
+
+What it finds are rules: JSON, self-contained and small, which `judging.py` compiles. Reading a hostile
+document can take long, so it is read in another process (`isolation.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from monitoring.contract.document import METHODS, Json, Node
+
+MAX_RULES_BYTES = 262_144
+MAX_DEPTH = 100
+MAX_NODES = 200_000  # of what is looked through
+
+# Keywords that would lead somewhere else, or name what `$ref` could lead to by other means than a pointer.
+_OF_PLACES = frozenset({"$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabulary", "id"})
+_LEADING_ELSEWHERE = frozenset({"$dynamicRef", "$recursiveRef"})
+_VALUES = frozenset({"const", "enum"})
+_MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+# What people read. It would only make rules larger.
+_SILENT = frozenset(
+    {"description", "title", "example", "examples", "default", "externalDocs", "xml", "$comment"}
+)
+
+
+class UnusableDocumentError(Exception):
+    """A document without rules for an operation; the reason is one of the endings of `contract_...`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def find_rules(document: Json, operation_id: str) -> dict[str, Json]:
+    """Return the rules of an operation. Raises UnusableDocumentError."""
+    _measure(document)
+    version = document.get("openapi") if isinstance(document, dict) else None
+    if not isinstance(version, str) or not version.startswith(("3.0", "3.1")):
+        raise UnusableDocumentError("unreadable")
+    try:
+        rules = _Reader(document, is_3_0=version.startswith("3.0")).read(operation_id)
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, RecursionError):
+        raise UnusableDocumentError("unreadable") from None
+    if len(orjson.dumps(rules)) > MAX_RULES_BYTES:
+        raise UnusableDocumentError("too_large")
+    return rules
+
+
+def _measure(document: Json) -> None:
+    """Refuse what is too deep or too large to be looked through, also if parts of it are the same object."""
+    left = MAX_NODES
+    waiting = [(document, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        left -= 1
+        if left < 0 or depth > MAX_DEPTH:
+            raise UnusableDocumentError("too_large")
+        if isinstance(node, dict):
+            waiting += [(child, depth + 1) for child in node.values()]
+        elif isinstance(node, list):
+            waiting += [(child, depth + 1) for child in node]
+
+
+class _Reader:
+    """Reads one operation. Schemas to which references lead become `$defs` of the rules."""
+
+    def __init__(self, document: Node, *, is_3_0: bool) -> None:
+        self._document = document
+        self._is_3_0 = is_3_0
+        self._names: dict[str, str] = {}
+        self._waiting: list[str] = []
+
+    def read(self, operation_id: str) -> dict[str, Json]:
+        method, path, operation = self._find(operation_id)
+        responses = {
+            str(status).upper(): self._read_response(self._follow(response))
+            for status, response in operation["responses"].items()
+            if not str(status).startswith("x-")
+        }
+        return {
+            "operation_id": operation_id,
+            "method": method.upper(),
+            "path": path,
+            "responses": responses,
+            "$defs": self._read_definitions(),
+        }
+
+    def _find(self, operation_id: str) -> tuple[str, str, Node]:
+        for path, item in self._document["paths"].items():
+            for method, operation in self._follow(item).items():
+                if method in METHODS and operation.get("operationId") == operation_id:
+                    return method, path, operation
+        raise UnusableDocumentError("operation_unknown")
+
+    def _read_response(self, response: Node) -> dict[str, Json]:
+        headers = {
+            name.lower(): self._read_header(self._follow(header))
+            for name, header in response.get("headers", {}).items()
+            if name.lower() != "content-type"  # OpenAPI ignores it here
+        }
+        content = {
+            media_type.partition(";")[0].strip().lower(): self._read_schema(media.get("schema", True))
+            for media_type, media in response.get("content", {}).items()
+        }
+        return {"headers": headers, "content": content}
+
+    def _read_header(self, header: Node) -> dict[str, Json]:
+        is_required = header.get("required", False) is True
+        return {"required": is_required, "schema": self._read_schema(header.get("schema", True))}
+
+    def _read_definitions(self) -> dict[str, Json]:
+        definitions: dict[str, Json] = {}
+        while self._waiting:
+            pointer = self._waiting.pop()
+            definitions[self._names[pointer]] = self._read_schema(self._resolve(pointer))
+        return definitions
+
+    def _read_schema(self, schema: Json) -> Json:
+        """Copy a schema as JSON Schema 2020-12, with references into `$defs`."""
+        if isinstance(schema, bool):
+            return schema
+        if "$ref" in schema and self._is_3_0:
+            return {"$ref": self._refer(schema["$ref"])}  # what stands beside it is ignored
+        read = dict(self._read_keywords(schema))
+        return _as_2020_12(read) if self._is_3_0 else read
+
+    def _read_keywords(self, schema: Node) -> Iterator[tuple[str, Json]]:
+        hidden = self._find_hidden(schema)
+        for keyword, value in schema.items():
+            if keyword in _LEADING_ELSEWHERE:
+                raise UnusableDocumentError("reference_outside")
+            if keyword in _OF_PLACES or keyword in _SILENT or keyword.startswith("x-"):
+                continue
+            if keyword == "$ref":
+                yield keyword, self._refer(value)
+            elif keyword in _VALUES:
+                yield keyword, value
+            elif keyword in _MAPS_OF_SCHEMAS:
+                yield keyword, {name: self._read_schema(each) for name, each in value.items()}
+            elif keyword == "required" and isinstance(value, list):
+                yield keyword, [name for name in value if name not in hidden]
+            elif isinstance(value, dict):
+                yield keyword, self._read_schema(value)
+            elif isinstance(value, list):
+                yield keyword, [self._read_schema(each) if isinstance(each, dict) else each for each in value]
+            else:
+                yield keyword, value
+
+    def _find_hidden(self, schema: Node) -> set[str]:
+        """Name the properties that answers do not have, though requests must."""
+        properties = schema.get("properties", {})
+        return {
+            name
+            for name, each in properties.items()
+            if isinstance(each, dict) and self._follow(each).get("writeOnly") is True
+        }
+
+    def _refer(self, reference: str) -> str:
+        if reference not in self._names:
+            self._resolve(reference)
+            self._names[reference] = f"d{len(self._names)}"
+            self._waiting.append(reference)
+        return f"#/$defs/{self._names[reference]}"
+
+    def _follow(self, node: Any) -> Any:  # noqa: ANN401 - a part of the document
+        """Return what a Reference Object stands for."""
+        for _ in range(MAX_DEPTH):
+            if not isinstance(node, Mapping) or not isinstance(node.get("$ref"), str):
+                return node
+            node = self._resolve(node["$ref"])
+        raise UnusableDocumentError("unreadable")
+
+    def _resolve(self, reference: str) -> Any:  # noqa: ANN401 - a part of the document
+        """Return the part that a JSON Pointer (RFC 6901) names."""
+        if not reference.startswith("#/"):
+            raise UnusableDocumentError("reference_outside")
+        node: Any = self._document
+        for step in reference[2:].split("/"):
+            name = step.replace("~1", "/").replace("~0", "~")
+            node = node[int(name)] if isinstance(node, list) else node[name]
+        return node
+
+
+def _as_2020_12(schema: dict[str, Json]) -> dict[str, Json]:
+    """Rewrite what OpenAPI 3.0 says otherwise than JSON Schema 2020-12."""
+    if schema.pop("nullable", False) is True and isinstance(schema.get("type"), str):
+        schema["type"] = [schema["type"], "null"]
+    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if isinstance(is_exclusive := schema.get(exclusive), bool):
+            del schema[exclusive]
+            if is_exclusive and bound in schema:
+                schema[exclusive] = schema.pop(bound)
+    return schema

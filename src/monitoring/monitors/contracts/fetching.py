@@ -1,0 +1,59 @@
+"""Reads a document from its address, by the way out that checks take."""
+
+from __future__ import annotations
+
+import asyncio
+
+from monitoring.contract.document import Json
+from monitoring.monitors.contracts.documents import UnusableDocumentError
+from monitoring.monitors.contracts.isolation import find_rules_apart
+from monitoring.outbound.client import HttpClient
+from monitoring.outbound.dialer import Dialer
+from monitoring.outbound.exchanges import OutboundRequest
+
+TIMEOUT_SECONDS = 5
+_OK = 200
+
+
+class UnfetchedDocumentError(Exception):
+    """A document that could not be read; the reason is a sentence that quotes nothing of an answer."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+async def fetch_rules(
+    dialer: Dialer, document_url: str, authorization: str | None, operation_id: str
+) -> dict[str, Json]:
+    """Fetch a document and return the rules of an operation.
+
+    Raises UnfetchedDocumentError and UnusableDocumentError, and OSError when this machine has no sockets
+    left.
+    """
+    request = OutboundRequest(
+        method="GET",
+        url=document_url,
+        headers={"Authorization": authorization} if authorization else {},
+        timeout_seconds=TIMEOUT_SECONDS,
+        follow_redirects=True,
+    )
+    exchange = await HttpClient(dialer).send(request, _Everything())
+    if exchange.failure:
+        raise UnfetchedDocumentError(exchange.failure.message)
+    if exchange.status_code != _OK:
+        raise UnfetchedDocumentError(f"The server answered {exchange.status_code} instead of 200")
+    if exchange.is_cut:
+        raise UnusableDocumentError("too_large")
+    text = exchange.body.decode("utf-8-sig", "replace")
+    return await asyncio.to_thread(find_rules_apart, text, operation_id)
+
+
+class _Everything:
+    """Reads a body to its end."""
+
+    def begin(self, status_code: int, _: object) -> bool:
+        return status_code == _OK
+
+    def read(self, _: bytes) -> bool:
+        return True

@@ -1,0 +1,82 @@
+"""How a monitor's contract is stored, shown, and read again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from monitoring.backends.encrypted_columns import Encrypted, encrypt_column
+from monitoring.backends.encryption import MASK, encrypt
+from monitoring.contract.document import Json
+from monitoring.contract.timestamps import write_timestamp
+from monitoring.monitors.models import Monitor
+
+_NOT_SHOWN = ("rules", "read_at")
+
+
+def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
+    """Return the columns of a contract that was prepared; one that is as it is shown changes none."""
+    if contract is None:
+        names = (
+            "contract",
+            "contract_rules",
+            "contract_authorization",
+            "contract_read_at",
+            "contract_problem",
+        )
+        return dict.fromkeys(names)
+    if "rules" not in contract:
+        return {}
+    authorization = contract.get("document_authorization")
+    return {
+        "contract": conceal_contract(contract),
+        "contract_rules": contract["rules"],
+        "contract_authorization": encrypt(authorization) if authorization else None,
+        "contract_read_at": datetime.fromisoformat(contract["read_at"]),
+        "contract_problem": None,
+    }
+
+
+def conceal_contract(contract: Mapping[str, Json] | None) -> dict[str, Json] | None:
+    """Return what may be seen of a contract: no rules, and a mask for its credential."""
+    if contract is None:
+        return None
+    shown = {name: value for name, value in contract.items() if name not in _NOT_SHOWN}
+    return {**shown, **({"document_authorization": MASK} if shown.get("document_authorization") else {})}
+
+
+def show_contract(row: Mapping[str, Any]) -> dict[str, Json] | None:
+    """Write a `Contract` of the document."""
+    contract = row["contract"]
+    if contract is None:
+        return None
+    names = ("document_url", "document_authorization", "operation_id", "parameters")
+    return {
+        **{name: contract.get(name) for name in names},
+        "refresh_interval_seconds": contract["refresh_interval_seconds"],
+        "violation": contract["violation"],
+        "document_read_at": write_timestamp(row["contract_read_at"]),
+        "document_problem": row["contract_problem"],
+    }
+
+
+async def store_refreshed(monitor_id: UUID, rules: Mapping[str, Json], read_at: datetime, seen: str) -> None:
+    """Replace the rules, unless somebody has changed the contract since it was seen as `seen`."""
+    unchanged = Monitor.filter(id=monitor_id, contract_rules=seen)
+    await unchanged.update(
+        contract_rules=orjson.dumps(rules).decode(), contract_read_at=read_at, contract_problem=None
+    )
+
+
+async def store_problem(monitor_id: UUID, problem: str) -> None:
+    """Note why the document could not be read again."""
+    await Monitor.filter(id=monitor_id).update(contract_problem=problem)
+
+
+async def encrypt_contract_authorizations() -> Encrypted:
+    """Encrypt them with the first key, where they are encrypted with another."""
+    return await encrypt_column(Monitor.exclude(contract_authorization=None), "contract_authorization")

@@ -1,0 +1,98 @@
+"""Prepares the contract of a monitor before anything is stored: reads its document, and finds its rules."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import NoReturn
+
+import orjson
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.encryption import MASK, decrypt
+from monitoring.contract.configurations import read_defaults
+from monitoring.contract.document import Json
+from monitoring.contract.problems import Problem
+from monitoring.monitors.contracts.addresses import MissingParameterError, write_address
+from monitoring.monitors.contracts.documents import UnusableDocumentError
+from monitoring.monitors.contracts.fetching import UnfetchedDocumentError, fetch_rules
+from monitoring.monitors.contracts.isolation import find_rules_apart
+from monitoring.monitors.models import Monitor
+from monitoring.outbound.dialer import open_configured_dialer
+
+_SCHEMA = "ContractCreate"
+
+
+async def prepare_contract(given: Mapping[str, Json], saved: Monitor | None = None) -> Mapping[str, Json]:
+    """Return a creation or a patch whose contract has `rules` (JSON) in place of its document.
+
+    A patch is merged with the monitor's contract (RFC 7396). Raises Problem for a document that cannot be
+    fetched or used.
+    """
+    asked = given.get("contract")
+    if asked is None:
+        return given
+    if not asked:  # a patch that changes nothing
+        return {name: value for name, value in given.items() if name != "contract"}
+    contract = _complete(asked, saved.contract if saved else None)
+    authorization = contract.get("document_authorization")
+    if authorization == MASK:
+        stored = saved.contract_authorization if saved else None
+        if stored is None:
+            raise Problem("contract_authorization_masked")
+        authorization = contract["document_authorization"] = decrypt(stored)
+    rules = await _find_rules(contract, authorization, saved)
+    contract.pop("document", None)
+    method = given.get("method") or (saved.method if saved else "GET")
+    if rules["method"] != method:
+        raise Problem("contract_method", method=rules["method"])
+    try:
+        write_address("https://a.example", rules["path"], contract.get("parameters"))
+    except MissingParameterError as error:
+        raise Problem("contract_parameter_missing", name=error.name) from None
+    found = {"rules": orjson.dumps(rules).decode(), "read_at": current_backends().clock.now().isoformat()}
+    return {**given, "contract": {**contract, **found}}
+
+
+def _complete(asked: Mapping[str, Json], saved: Mapping[str, Json] | None) -> dict[str, Json]:
+    kept = dict(saved or {})
+    for other, name in (("document", "document_url"), ("document_url", "document")):
+        if asked.get(name) is not None:
+            kept.pop(other, None)
+    merged = {**kept, **asked}
+    named = {name: value for name, value in merged.items() if value is not None}
+    return {**read_defaults(_SCHEMA), **named}
+
+
+async def _find_rules(
+    contract: Mapping[str, Json], authorization: str | None, saved: Monitor | None
+) -> dict[str, Json]:
+    operation_id = contract.get("operation_id")
+    if operation_id is None:
+        raise Problem("contract_incomplete", field="operation_id")
+    try:
+        if url := contract.get("document_url"):
+            async with open_configured_dialer(current_backends().settings) as dialer:
+                return await fetch_rules(dialer, url, authorization, operation_id)
+        if (document := contract.get("document")) is not None:
+            return await asyncio.to_thread(find_rules_apart, document, operation_id)
+    except UnfetchedDocumentError as error:
+        raise Problem("contract_document_not_fetched", reason=error.reason) from None
+    except UnusableDocumentError as error:
+        _refuse(error.reason)
+    rules: dict[str, Json] = orjson.loads(saved.contract_rules) if saved and saved.contract_rules else {}
+    if rules.get("operation_id") != operation_id:
+        raise Problem("contract_incomplete", field="document")
+    return rules
+
+
+def _refuse(reason: str) -> NoReturn:
+    match reason:
+        case "operation_unknown":
+            raise Problem("contract_operation_unknown")
+        case "reference_outside":
+            raise Problem("contract_reference_outside")
+        case "too_large":
+            raise Problem("contract_too_large")
+        case _:
+            raise Problem("contract_unreadable")
