@@ -57,11 +57,16 @@ class Shape:
         return self.words[keyword].value if keyword in self.words else None
 
     def joined_with(self, other: Shape) -> Shape:
-        """Demand both; the outer annotations win, and null is taken where either says so."""
+        """Demand both; the outer annotations win, and null is taken where either says so.
+
+        Conditions are not followed, so those of both are kept side by side.
+        """
         twice = self.words.keys() & other.words.keys() - set(SILENT)
-        for keyword in [word for word in twice if self[word] != other[word] and not word.startswith("x-")]:
-            raise NotImplementedError(f"{self.words[keyword].pointer} is said again at {other.pointer}")
         words = {**other.words, **self.words}
+        for keyword in [word for word in twice if self[word] != other[word] and not word.startswith("x-")]:
+            if keyword not in ("if", *BRANCHES):
+                raise NotImplementedError(f"{self.words[keyword].pointer} is said again at {other.pointer}")
+            words[keyword] = replace(self.words[keyword], value=[self[keyword], other[keyword]])
         if other["nullable"] is True:
             words["nullable"] = other.words["nullable"]
         properties = {**other.properties, **self.properties}
@@ -142,7 +147,8 @@ def _compare(former: Shape, present: Shape, way: Way, above: frozenset[tuple[str
         yield _tell(former, present, "default", "what is left out means something else")
     if "items" in former.words or "items" in present.words:
         yield from find_schema_changes(_branch(former, "items"), _branch(present, "items"), way, above)
-    if former["if"] == present["if"]:  # otherwise it is told already
+    # Otherwise it is told already. Of several conditions, no branch is followed.
+    if former["if"] == present["if"] and not isinstance(former["if"], list):
         for branch in [word for word in BRANCHES if word in former.words.keys() | present.words.keys()]:
             yield from find_schema_changes(_branch(former, branch), _branch(present, branch), way, above)
     yield from _compare_properties(former, present, way, above)
@@ -162,6 +168,7 @@ def _narrowed_keywords(wide: Shape, narrow: Shape) -> Iterator[str]:
     yield from (word for word in UPPER_BOUNDS if _upper_bound(narrow, word) < _upper_bound(wide, word))
     yield from (word for word in INCOMPARABLE if narrow[word] not in (None, wide[word]))
     yield from (word for word in UNJUDGED if narrow[word] != wide[word])
+    yield from (word for word in BRANCHES if isinstance(narrow[word], list) and narrow[word] != wide[word])
     if narrow["uniqueItems"] is True and wide["uniqueItems"] is not True:
         yield "uniqueItems"
     if narrow["format"] not in (None, wide["format"], *NUMBER_FORMATS):
