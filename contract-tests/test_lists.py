@@ -64,7 +64,12 @@ OTHERS = [
 ]
 
 # Those of monitors and the status of articles are tried in journeys, and routes in tests/notifications.
-TRIED_ELSEWHERE = {("list_articles", "status"), ("list_notification_channels", "monitor_id")}
+TRIED_ELSEWHERE = {
+    ("list_articles", "status"),
+    ("list_notification_channels", "monitor_id"),
+    ("list_pings", "cursor"),
+    ("list_pings", "limit"),
+}
 
 
 class FilledLists:
