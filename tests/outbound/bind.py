@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from debian_programs import find_program
-from real_servers import find_free_port, wait_for_port
+from real_servers import find_free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +74,10 @@ def running_bind(folder: Path) -> Iterator[int]:
             [find_program("named"), "-g", "-c", str(folder / "named.conf")], stdout=log, stderr=log
         )
     try:
-        wait_for_port(port)
+        # It listens before it knows its zones, and says SERVFAIL until then.
+        while b"all zones loaded" not in (folder / "named.log").read_bytes():
+            assert process.poll() is None, (folder / "named.log").read_text()
+            time.sleep(0.02)
         yield port
     finally:
         process.terminate()
