@@ -117,6 +117,7 @@ def _describe(folder: Path, **changes: Any) -> Settings:
         "translator": "pseudo",
         "locales": "es,pt",
         "rate_limit_api": "100000/60",
+        "rate_limit_pings": "100000/60",
         "rate_limit_token": "100000/60",
         "rate_limit_webhook_failures": "100000/60",
         "sweep_interval_seconds": 2,  # few tests wait for the sweep, and each service sweeps until it ends

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from monitoring.articles.publishers import ghost, outrank, wordpress, wp_webhooks
 from monitoring.articles.publishing_words import is_test_submission
+from monitoring.contract.problems import Problem
 
 Submissions: TypeAlias = "list[dict[str, Any]]"
 Adapt: TypeAlias = "Callable[[Mapping[str, Any]], Submissions | None]"
@@ -23,12 +24,15 @@ def read_submissions(payload: dict[str, Any], trigger: str | None = None) -> Sub
     """Return the submissions in a payload that the document allows: several if it has several articles.
 
     A payload with `article` is the document's own shape and returned as it is, and so is a test. `trigger` is
-    what WP Webhooks names in a header: its payload does not say that the post was deleted.
+    what WP Webhooks names in a header: its payload does not say that the post was deleted. Raises Problem if
+    there is no article.
     """
     if "article" in payload or is_test_submission(payload):
         return [payload]
     event = trigger if trigger == wp_webhooks.DELETION else payload.get("event")
-    adapted = next(filter(None, (adapt(payload) for adapt in ADAPTERS)))
+    adapted = next(filter(None, (adapt(payload) for adapt in ADAPTERS)), None)
+    if adapted is None:  # the document's rules of a test are wider than ours
+        raise Problem("invalid_field", field="article", problem="is required")
     return [_without_nulls({"event": event} | submission) for submission in adapted]
 
 
