@@ -260,8 +260,11 @@ class EverySuccessIsSeen:
     """A run with all permissions has seen every operation succeed, and so tested more than refusals."""
 
     def __init__(self) -> None:
+        # A ping needs the token of a heartbeat, which nobody finds by chance. tests/checks/heartbeats has those.
         self.unseen = {
-            answer[:2] for answer in documented_answers() if IS_EVERYTHING_ALLOWED and answer[1] < 300
+            answer[:2]
+            for answer in documented_answers()
+            if IS_EVERYTHING_ALLOWED and answer[1] < 300 and not answer[0].startswith(("ping_", "report_"))
         }
 
     def after_response(self, _: CheckContext, response: Response, case: Case[Any]) -> None:
@@ -320,8 +323,14 @@ class TroubleIsTold:
 
 
 def _bounds_of_bodies() -> Iterator[tuple[str, str, int]]:
-    """Yield each operation with a field of its JSON body and a bound of the field's numbers."""
+    """Yield each operation with a field of its JSON body and a bound of the field's numbers.
+
+    That of a new monitor has many rules of fields that go together, of which the `coverage` phase makes few
+    bodies. Its bounds are those of a change, which is judged.
+    """
     for operation_id, operation in OPERATIONS.items():
+        if operation_id == "create_monitor":
+            continue
         body = DOCUMENT.follow(operation.definition.get("requestBody", {}))
         schema = DOCUMENT.follow(body.get("content", {}).get(JSON, {}).get("schema", {}))
         for name, field in schema.get("properties", {}).items():

@@ -65,6 +65,10 @@ FROM (
     FROM generate_series(1, 30000) n
 ) AS dated;
 
+INSERT INTO heartbeats (id, monitor_id, token_sha256, encrypted_token)
+SELECT id_of(n), id_of(n), md5(n::text) || md5('token ' || n), 'a token'
+FROM generate_series(1, 30000, 3) n;
+
 -- Of ten windows nine are over, and a few of the others are due.
 INSERT INTO maintenance_windows (
     id, team_id, name, starts_at, duration_seconds, time_zone, monitor_ids, tags, due_at, created_at, updated_at
