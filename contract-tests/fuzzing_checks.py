@@ -260,7 +260,7 @@ class EverySuccessIsSeen:
     """A run with all permissions has seen every operation succeed, and so tested more than refusals."""
 
     def __init__(self) -> None:
-        # A ping needs the token of a heartbeat, which nobody finds by chance. tests/checks/heartbeats has those.
+        # A ping needs the token of a heartbeat, which nobody finds by chance: tests/checks/heartbeats has it.
         self.unseen = {
             answer[:2]
             for answer in documented_answers()

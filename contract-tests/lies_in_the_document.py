@@ -180,7 +180,7 @@ IN_WHAT_IS_PUBLISHED = [
     ),
     Lie(
         "A field is optional that the service demands",
-        (Change(f"{SCHEMAS}/MonitorCreate/then/required", GONE),),
+        (Change(f"{SCHEMAS}/MonitorCreate/else/required", GONE),),
         FUZZING,
         only_published=True,
     ),
