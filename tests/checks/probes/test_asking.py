@@ -50,6 +50,7 @@ ROW = {
     "assertions": "[]",
     "certificate_authority": None,
     "client_certificate": None,
+    "contract": None,
     "tls_expiry_warning_days": 14,
     "slow_threshold_ms": None,
 }
