@@ -27,7 +27,7 @@ LABELS: Mapping[str, str] = {
     "tls_expiry_warning_days": "Certificate warning in days",
     "failure_threshold": "Failures in a row until down",
     "recovery_threshold": "Successes in a row until up",
-    "retry_interval_seconds": "Seconds until the next try",
+    "retry_interval_seconds": "Seconds between confirming checks",
     "tcp.tls": "Secure the connection by TLS",
     "tcp.send": "Text to send",
     "tcp.expect": "Expected text",
@@ -63,11 +63,11 @@ HINTS: Mapping[str, str] = {
     "forbidden_keyword": "Must not be in the answer. Case matters.",
     "assertions": "What the answer must say, one per line, at most {maxItems}: “json $.status equals ok”, "
     "“header Content-Type contains json”, “body not_matches (?i)error”, “first_byte_ms less_than 500”.",
-    "slow_threshold_ms": "A slower response makes the monitor degraded. If empty, none does.",
+    "slow_threshold_ms": "A slower response is degraded.",
     "tls_expiry_warning_days": "Before it expires. {minimum} turns this off.",
     "failure_threshold": "{minimum} to {maximum}.",
     "recovery_threshold": "{minimum} to {maximum}.",
-    "retry_interval_seconds": "{minimum} to {maximum}. While a failure or a recovery is being confirmed.",
+    "retry_interval_seconds": "{minimum} to {maximum}.",
     "tcp.send": "Once it is connected. Enter ends a line as protocols do (CRLF). "
     "Whoever sees the monitor sees this.",
     "heartbeat.period_seconds": "{minimum} to {maximum}. Empty where a crontab says when the job runs.",
