@@ -133,7 +133,7 @@ TURNED = {
     "/incidents": "td[data-label=Cause] > div",
     "/monitors/{monitor_id}/delete": "h1",
     "/settings/audit-log": "td[data-label=What] > div",
-    "/incidents/{incident_id}": ".timeline li:has-text('told') strong",
+    "/incidents/{incident_id}": ".timeline li:has-text('notified') strong",
     "/settings/notifications": "th:has(.badge)",
     "/settings/notifications/{channel_id}/delete": "h1",
 }

@@ -27,7 +27,7 @@ LABELS: Mapping[str, str] = {
     "tls_expiry_warning_days": "Certificate warning in days",
     "failure_threshold": "Failures in a row until down",
     "recovery_threshold": "Successes in a row until up",
-    "retry_interval_seconds": "Seconds between confirming checks",
+    "retry_interval_seconds": "Seconds until the next try",
     "tcp.tls": "Secure the connection by TLS",
     "tcp.send": "Text to send",
     "tcp.expect": "Expected text",
