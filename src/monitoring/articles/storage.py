@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from contextvars import copy_context
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 import orjson
@@ -31,9 +28,6 @@ Versions: TypeAlias = "Mapping[str, Version]"  # by path
 
 SOURCE_LOCALE = "en"
 TOMBSTONE = "gone.json"
-
-# Their own: those that others share wait for Redis while it is away.
-_threads = ThreadPoolExecutor(2, thread_name_prefix="pages-to-write")
 
 _JSON_PAGE = re.compile(rf"{LOCALE}\.json")
 
@@ -99,8 +93,7 @@ async def put_page(
     page = _describe_page(article, locale, submission, **translated)
     storage = _configured_storage()
     for path in _paths(article.slug, locale):
-        writing = partial(copy_context().run, _write_page, path, page)
-        content = await asyncio.get_running_loop().run_in_executor(_threads, writing)
+        content = await asyncio.to_thread(_write_page, path, page)
         await storage.put(path, content, replacing[path])
 
 

@@ -12,8 +12,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
+from typing import TypeVar
 
 import dramatiq
 import redis
@@ -37,6 +39,11 @@ SIGN_OF_LIFE_SECONDS = 60
 # How long threads may take to finish their commands to Redis, and consumers to give messages back.
 LAST_COMMANDS_TIMEOUT_MS = 2000
 
+# They wait for Redis while it is silent, so nothing else may need them.
+CALLS_AT_ONCE = 8
+
+Result = TypeVar("Result")
+
 log = logging.getLogger(__name__)
 
 
@@ -49,6 +56,7 @@ class TaskQueue:
     def __init__(self, redis_url: SecretStr | None, tasks: Sequence[Task]) -> None:
         self.outage = outage_of_redis(redis_url.get_secret_value()) if redis_url else None
         self._breaker = Breaker()
+        self._threads = ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix="queue")
         self._broker: StubBroker | PatientBroker = (
             PatientBroker(redis_url.get_secret_value(), self.outage)
             if redis_url and self.outage
@@ -70,7 +78,7 @@ class TaskQueue:
             elif self.outage and self._breaker.may_try():
                 try:
                     async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
-                        was_sent = await asyncio.to_thread(self._broker.try_to_enqueue, message, delay_ms)
+                        was_sent = await self._call(self._broker.try_to_enqueue, message, delay_ms)
                 except TimeoutError as error:
                     was_sent = False
                     self.outage.begin(error)
@@ -85,9 +93,9 @@ class TaskQueue:
         A Redis whose memory is full, or which is a replica, still answers reads.
         """
         if isinstance(self._broker, PatientBroker):
-            writing = asyncio.to_thread(self._broker.client.set, SIGN_OF_LIFE, 1, ex=SIGN_OF_LIFE_SECONDS)
+            write = partial(self._broker.client.set, SIGN_OF_LIFE, 1, ex=SIGN_OF_LIFE_SECONDS)
             try:
-                await writing
+                await self._call(write)
             except (redis.RedisError, OSError) as error:
                 raise QueueUnavailable(describe_error(error), self.outage) from error
 
@@ -104,7 +112,7 @@ class TaskQueue:
         for name in names:
             counting.hlen(f"{NAMESPACE}:{name}.msgs")
         try:
-            return dict(zip(names, await asyncio.to_thread(counting.execute), strict=True))
+            return dict(zip(names, await self._call(counting.execute), strict=True))
         except (redis.RedisError, OSError) as error:
             raise QueueUnavailable(type(error).__name__) from error
 
@@ -133,10 +141,16 @@ class TaskQueue:
 
     def close(self) -> None:
         """Close the connections."""
+        self._threads.shutdown(wait=False)
         self._broker.close()
         if isinstance(self._broker, PatientBroker):
             # Connections in use belong to threads that wait for a silent Redis.
             self._broker.client.connection_pool.disconnect(inuse_connections=False)
+
+    async def _call(self, function: Callable[..., Result], *args: object) -> Result:
+        """Call a function that waits for Redis in a thread, in the caller's context."""
+        call = partial(copy_context().run, function, *args)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
     def _actor_of(self, task: Task) -> Callable[..., None]:
         def run_in_thread(*args: str, **trace: str) -> None:
