@@ -21,8 +21,8 @@ class TypeForm(NamedTuple):
     scheme: str
     address_label: str
     address_hint: str
-    first: tuple[str, ...]
     groups: Mapping[str, tuple[str, ...]]
+    first: tuple[str, ...] = ("url", "name", "interval_seconds", "tags")
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -37,7 +37,6 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
         scheme="https",
         address_label="URL",
         address_hint="http or https, without credentials or fragment. If neither is typed, https.",
-        first=("url", "name", "interval_seconds", "tags"),
         groups={
             "Request": (
                 *("method", "request_headers", "request_body", "timeout_seconds"),
@@ -56,7 +55,6 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
         scheme="tcp",
         address_label="Host and port",
         address_hint="Such as db.example.com:5432.",
-        first=("url", "name", "interval_seconds", "tags"),
         groups={
             "Conversation": ("tcp.tls", "verify_tls", "tcp.send", "tcp.expect", "timeout_seconds"),
             "What counts as healthy": ("slow_threshold_ms", "tls_expiry_warning_days"),
@@ -97,7 +95,6 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
         scheme="ping",
         address_label="Host",
         address_hint="Such as router.example.com or 192.0.2.7.",
-        first=("url", "name", "interval_seconds", "tags"),
         groups={
             "Echo": ("ping.ip_version", "timeout_seconds"),
             "What counts as healthy": ("slow_threshold_ms",),

@@ -17,6 +17,7 @@ from monitoring.contract.document import Json
 from monitoring.monitors.assertions import BY_PATTERN
 from monitoring.monitors.json_paths import count_values, read_path
 from monitoring.monitors.patterns import TooMuchWorkError, read_pattern
+from monitoring.monitors.shown_text import shorten
 from monitoring.outbound.answers import MAX_BODY_BYTES
 from monitoring.outbound.exchanges import Exchange
 from monitoring.outbound.failures import FailureCode
@@ -106,10 +107,7 @@ class _Answer:
 
 
 def _name_of(number: int, assertion: Mapping[str, Json]) -> str:
-    subject = assertion.get("path") or assertion.get("name") or ""
-    shown = "".join(each if each.isprintable() else " " for each in subject)
-    if len(shown) > MAX_SHOWN_CHARACTERS:
-        shown = f"{shown[: MAX_SHOWN_CHARACTERS - 1]}…"
+    shown = shorten(assertion.get("path") or assertion.get("name") or "", MAX_SHOWN_CHARACTERS)
     return f"Assertion {number} ({assertion['source']}{shown and ' '}{shown})"
 
 

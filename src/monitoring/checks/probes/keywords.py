@@ -13,6 +13,7 @@ from monitoring.checks.probes.charsets import (
     may_declare_encoding,
 )
 from monitoring.checks.probes.decoding import decode_as_browsers
+from monitoring.monitors.shown_text import shorten
 from monitoring.outbound.exchanges import Headers
 
 SHOWN_KEYWORD_CHARACTERS = 100
@@ -22,10 +23,7 @@ _REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 def quote_keyword(keyword: str) -> str:
     """Quote a keyword on one line, shortened if it is long."""
-    shown = "".join(character if character.isprintable() else " " for character in keyword)
-    if len(shown) > SHOWN_KEYWORD_CHARACTERS:
-        shown = f"{shown[: SHOWN_KEYWORD_CHARACTERS - 1]}…"
-    return f'"{shown}"'
+    return f'"{shorten(keyword, SHOWN_KEYWORD_CHARACTERS)}"'
 
 
 def decode_body(body: bytes, content_type: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from monitoring.contract.document import Json
+from monitoring.monitors.shown_text import shorten
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -100,7 +101,9 @@ class Rules:
         except orjson.JSONDecodeError:
             return Violation("", "the body is not JSON")
         for error in self._compile(content[documented]).iter_errors(value):
-            return Violation(_write_pointer(error.instance_path), _printable(error.message))
+            return Violation(
+                _write_pointer(error.instance_path), shorten(error.message, MAX_SENTENCE_CHARACTERS)
+            )
         return None
 
     def _compile(self, schema: Json) -> Draft202012Validator:
@@ -143,9 +146,4 @@ def _read_otherwise(value: str) -> Sequence[Json]:
 
 def _write_pointer(path: Sequence[str | int]) -> str:
     steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
-    return _printable("".join(f"/{step}" for step in steps), MAX_POINTER_CHARACTERS)
-
-
-def _printable(text: str, max_characters: int = MAX_SENTENCE_CHARACTERS) -> str:
-    shown = "".join(each if each.isprintable() else " " for each in text)
-    return shown if len(shown) <= max_characters else f"{shown[: max_characters - 1]}…"
+    return shorten("".join(f"/{step}" for step in steps), MAX_POINTER_CHARACTERS)
