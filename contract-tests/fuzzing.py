@@ -28,10 +28,13 @@ from monitoring.auth.credentials import hash_secret
 from monitoring.auth.models import ApiKey
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import revoke_key
+from monitoring.backends.encryption import encrypt
 from monitoring.incidents.models import Incident
 from monitoring.monitors.check_state import begin_checks
 from monitoring.monitors.contracts import preparing
 from monitoring.monitors.contracts.fetching import UnfetchedDocumentError
+from monitoring.monitors.heartbeats.models import Heartbeat
+from monitoring.monitors.heartbeats.tokens import hash_token
 from monitoring.monitors.maintenance import service as maintenance_service
 from monitoring.monitors.service import create_monitor
 from monitoring.notifications import deliveries
@@ -236,6 +239,11 @@ async def create_the_documents_things(team_id: UUID) -> None:
     await monitor.save(force_create=True)
     for row in begin_checks(monitor, monitor.created_at):
         await row.save()
+    heartbeat = await create_monitor(team_id, {"type": "heartbeat", "heartbeat": {"period_seconds": 3600}})
+    token = EXAMPLE_IDS["token"]
+    await Heartbeat.filter(monitor_id=heartbeat.id).update(
+        token_sha256=hash_token(UUID(token)), encrypted_token=encrypt(token)
+    )
     window = await maintenance_service.create_window(team_id, {"duration_seconds": 3600})
     await window.clone(pk=UUID(EXAMPLE_IDS["window_id"])).save(force_create=True)
     channel = await create_channel(team_id, {"type": "webhook", **ADDRESS})
