@@ -45,7 +45,7 @@ class Jobs:
         """Create a heartbeat for each job."""
         for number in range(JOBS):
             body = {"type": "heartbeat", "name": f"job {number}", "heartbeat": SCHEDULE}
-            headers = self._headers | {"Idempotency-Key": f"job {number}"}
+            headers = self._headers | {"Idempotency-Key": f"job-{number}"}
             monitor = self._replicas.insist("create_monitor", "201", headers=headers, json=body).json()
             self.all.append(Job(monitor["name"], monitor["id"], monitor["ping_url"].rpartition("/")[2]))
 
