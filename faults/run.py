@@ -124,13 +124,15 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
     monitor_owner = MonitorOwner(replicas, headers, Random(f"{options.seed}/monitors"))
 
     over, settled = threading.Event(), threading.Event()
-    watching = start_thread(journal, watch, cluster, journal, settled)
+    watching = [
+        start_thread(journal, watch, cluster, journal, settled),
+        *(start_thread(journal, jobs.run, job, settled) for job in jobs.all),
+    ]
     working = [
         *(start_thread(journal, one.publish, over, PUBLISHERS / options.rate) for one in publishers),
         start_thread(journal, key_holder.rotate, over, KEY_ROTATION_PAUSE_SECONDS),
         start_thread(journal, monitor_owner.create, over, MONITOR_PAUSE_SECONDS),
         start_thread(journal, watcher.vary, over, Random(f"{options.seed}/site")),
-        *(start_thread(journal, jobs.run, job, over) for job in jobs.all),
     ]
     storms = [
         start_thread(journal, target.storm, Random(f"{options.seed}/{target.name}"), journal, over)
@@ -155,7 +157,7 @@ def run(cluster: Cluster, journal: Journal, options: argparse.Namespace) -> None
     finally:
         over.set()
         settled.set()
-        join([*storms, watching])  # they start processes, and must not do so after the end
+        join([*storms, *watching])  # they start processes, and must not do so after the end
     kept, watched = asyncio.run(read_kept(cluster)), asyncio.run(read_watched(cluster))
     pages = list(cluster.site.pages.values())
     for sentence in (

@@ -114,7 +114,7 @@ class SignOfLife:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._asking: asyncio.Task[None] | None = None
+        self._asking: asyncio.Task[BackendUnavailable | None] | None = None
         self._answered_at = 0.0
         self._was_good = False
 
@@ -130,23 +130,26 @@ class SignOfLife:
         await asyncio.wait([self._asking], timeout=PATIENCE_SECONDS)
         if not self._asking.done():
             raise BackendUnavailable("no answer in time")
-        self._asking.result()
+        if failure := self._asking.result():
+            raise failure
 
     def _is_forgotten(self) -> bool:
         is_trusted = self._was_good and not self.has_outage
         seconds = GOOD_REMEMBERED_SECONDS if is_trusted else BAD_REMEMBERED_SECONDS
         return time.monotonic() >= self._answered_at + seconds
 
-    async def _ask_and_remember(self) -> None:
+    async def _ask_and_remember(self) -> BackendUnavailable | None:
+        """Return what failed, since nobody would retrieve an exception when the callers have given up."""
         self._was_good = False
         try:
             await self._place.try_to_write()
-            self._was_good = True
         except BackendUnavailable as error:
             note_delay("Readiness", error)
-            raise
+            return error
         finally:
             self._answered_at = time.monotonic()
+        self._was_good = True
+        return None
 
     async def close(self) -> None:
         """Cancel a probe that still hangs."""
