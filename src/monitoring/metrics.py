@@ -180,7 +180,7 @@ CHECKER_BLIND = Gauge(
     multiprocess_mode="livemax",
 )
 
-# What this process stands on
+# The backends of this process
 BACKEND_UP = Gauge(
     "monitoring_backend_up",
     "1 while this process can write to the backend, else 0: database, queue or blog_storage.",
@@ -207,7 +207,7 @@ _COUNTED_FROM_ZERO = {
 
 
 def set_first_values() -> None:
-    """Set what says something before anything is counted: at the start, and again after a fork."""
+    """Set the metrics that mean something before anything is counted: at the start, and after a fork."""
     for counter, labels in _COUNTED_FROM_ZERO.items():
         for label in labels:
             counter.labels(label).inc(0)

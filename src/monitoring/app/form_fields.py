@@ -1,4 +1,4 @@
-"""What forms have in common: typed text becomes JSON, and faults stand beside their fields. Pure."""
+"""What forms have in common: typed text becomes JSON, and errors are shown beside their fields. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def split_entries(text: str) -> list[str]:
 
 
 def read_tags(text: str) -> list[str]:
-    """Return the entries as tags, which have no capitals."""
+    """Return the entries as tags, in lower case."""
     return split_entries(text.lower())
 
 
@@ -50,7 +50,7 @@ def sentences_of(
 ) -> dict[str, str]:
     """Return the sentences of a problem and its `others`, by field. A field has one, the first.
 
-    `place` gets a problem and its sentence in the document, and returns the field and the words for it.
+    `place` gets a problem and its sentence in the document, and returns the field and the sentence to show.
     """
     placed: dict[str, str] = {}
     for each in (problem, *problem.others):

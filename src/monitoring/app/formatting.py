@@ -33,20 +33,20 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def write_moment(moment: datetime | None) -> Markup | str:
-    """Write a moment in the reader's zone, as a `<time>` with its UTC; "never" for None."""
+    """Render a moment in the reader's zone, as a `<time>` with its UTC; "never" for None."""
     if moment is None:
         return "never"
     return _write_time(moment, text=_in_words(moment))
 
 
 def write_to_the_second(moment: datetime) -> Markup:
-    """Write a moment to the second, for lists in which several share a minute."""
+    """Render a moment to the second, for lists in which several share a minute."""
     local = _in_zone(moment)
     return _write_time(moment, text=f"{local.day} {local:%b, %H:%M:%S}{_suffix()}")
 
 
 def write_clock(moment: datetime) -> Markup:
-    """Write a moment to the second; its day only if that is not today, for lists on small screens."""
+    """Render a moment to the second; its day only if that is not today, for lists on small screens."""
     local = _in_zone(moment)
     if local.date() != datetime.now(current_zone()).date():
         return write_to_the_second(moment)
@@ -54,18 +54,18 @@ def write_clock(moment: datetime) -> Markup:
 
 
 def write_utc_day(moment: datetime) -> str:
-    """Write the day of a moment, which is the same for readers everywhere."""
+    """Render the day of a moment, which is the same for readers everywhere."""
     moment = moment.astimezone(UTC)
     return f"{moment.day} {moment:%b %Y}"
 
 
 def write_ago(moment: datetime | None) -> Markup | str:
-    """Write how long ago a moment was, as a `<time>` with the moment; "never" for None."""
+    """Render how long ago a moment was, as a `<time>` with the moment; "never" for None."""
     return _write_time(moment, text=write_age(moment), markup=_AGO) if moment else "never"
 
 
 def write_age(moment: datetime | None) -> str:
-    """Write how long ago a moment was, in whole minutes or more: `5 minutes ago`; "never" for None."""
+    """Render how long ago a moment was, in whole minutes or more: `5 minutes ago`; "never" for None."""
     if moment is None:
         return "never"
     passed = datetime.now(UTC) - moment
@@ -73,28 +73,28 @@ def write_age(moment: datetime | None) -> str:
 
 
 def write_days_left(moment: datetime) -> Markup:
-    """Write how many whole days are left until a moment, as a `<time>`: `42 days left`, or `expired`."""
+    """Render how many whole days are left until a moment, as a `<time>`: `42 days left`, or `expired`."""
     days = (moment - datetime.now(UTC)).days
     text = "expired" if days < 0 else f"{days:,} day left" if days == 1 else f"{days:,} days left"
     return _write_time(moment, text=text)
 
 
 def write_until(moment: datetime) -> Markup:
-    """Write how long it is until a moment, as a `<time>` with the moment: `in 12 s`, or `soon`."""
+    """Render how long it is until a moment, as a `<time>` with the moment: `in 12 s`, or `soon`."""
     seconds = (moment - datetime.now(UTC)).total_seconds()
     text = f"in {write_duration(seconds)}" if seconds >= 1 else "soon"
     return _write_time(moment, text=text, markup=_UNTIL)
 
 
 def write_since(moment: datetime) -> Markup:
-    """Write how long something lasts that began at a moment and goes on."""
+    """Render how long something has been going on that began at a moment."""
     moment = moment.astimezone(UTC)
     seconds = (datetime.now(UTC) - moment).total_seconds()
     return _SINCE % (write_timestamp(moment), write_duration(seconds))
 
 
 def write_duration(seconds: float) -> str:
-    """Write a duration in its two largest units: `2 h 5 min`."""
+    """Render a duration in its two largest units: `2 h 5 min`."""
     rest = max(0, round(seconds))
     parts = []
     for length, unit in _UNITS:
@@ -107,7 +107,7 @@ def write_duration(seconds: float) -> str:
 
 
 def write_milliseconds(milliseconds: int | None) -> Markup | str:
-    """Write a response time: `87 ms`, `1.2 s`, `1 min 5 s`; "none" for None."""
+    """Render a response time: `87 ms`, `1.2 s`, `1 min 5 s`; "none" for None."""
     if milliseconds is None:
         return _NONE
     if milliseconds < _MS_A_SECOND:
@@ -117,7 +117,7 @@ def write_milliseconds(milliseconds: int | None) -> Markup | str:
 
 
 def write_percent(ratio: float | None) -> str:
-    """Write a ratio, cut and not rounded: only what never failed reads 100 %. None is "not enough data"."""
+    """Render a ratio, cut and not rounded: only what never failed reads 100 %. None is "not enough data"."""
     if ratio is None:
         return "not enough data"
     if ratio == 1:
@@ -126,7 +126,7 @@ def write_percent(ratio: float | None) -> str:
 
 
 def resolve_references(text: str) -> str:
-    """Write `Fit &amp; fun` as the site's readers see it. Translation reads such a title as HTML, too."""
+    """Render `Fit &amp; fun` as the site's readers see it. Translation reads such a title as HTML, too."""
     return html.unescape(text)
 
 
@@ -136,7 +136,7 @@ def isolate(text: str) -> str:
 
 
 def continue_sentence(sentence: str) -> str:
-    """Write a sentence after a colon: its first word loses its capital, unless it has another, as TLS has."""
+    """Render a sentence after a colon: its first word loses its capital, unless it has more, as TLS has."""
     first, space, rest = sentence.partition(" ")
     return f"{first.lower() if first.istitle() else first}{space}{rest}"
 
@@ -155,7 +155,7 @@ def add_break_points(text: str) -> Markup:
 
 
 def write_count(number: int) -> str:
-    """Write a number with its thousands apart: `12,345`."""
+    """Render a number with its thousands apart: `12,345`."""
     return f"{number:,}"
 
 
@@ -183,7 +183,7 @@ FILTERS: dict[str, Callable[..., Markup | str]] = {
 
 
 def _write_time(moment: datetime, *, text: str, markup: Markup = _TIME) -> Markup:
-    """Write a `<time>`. Under the pointer stands the moment in UTC, and before it in the reader's zone."""
+    """Render a `<time>`. Its tooltip is the moment in UTC, after the moment in the reader's zone."""
     moment = moment.astimezone(UTC)
     title = f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"
     if markup is not _TIME and current_zone() != UTC_ZONE:
@@ -194,7 +194,7 @@ def _write_time(moment: datetime, *, text: str, markup: Markup = _TIME) -> Marku
 def _in_zone(moment: datetime) -> datetime:
     """Return a moment by the clocks of the reader's zone, or of UTC where those would leave Python's years.
 
-    Publishers tell when something was, and say 9999-12-31T23:59:59Z.
+    Publishers send times such as 9999-12-31T23:59:59Z.
     """
     try:
         return moment.astimezone(current_zone())

@@ -70,8 +70,8 @@ async def create_once(
 class CreateForm(ABC, Generic[Typed]):
     """The pages of a form that creates something. Each feature says what differs.
 
-    The form has an id in its address: sent twice, it creates one thing, and whoever goes back finds the form
-    that was sent. `Typed` is what was typed, however wrong.
+    The form has an id in its address: sent twice, it creates only once, and going back shows the form that
+    was sent. `Typed` is what was typed, however wrong.
     """
 
     path: ClassVar[str]
@@ -100,7 +100,7 @@ class CreateForm(ABC, Generic[Typed]):
         """Return the sentences of a problem and its `others`, by field."""
 
     def query(self, visit: Visit, typed: Typed) -> Mapping[str, str]:  # noqa: ARG002 - a hook
-        """Return what stands in the address of a new form beside its id."""
+        """Return the query of a new form's address, beside its id."""
         return {}
 
     async def show_new(self, visit: Visit) -> Response:

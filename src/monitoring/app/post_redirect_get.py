@@ -85,5 +85,5 @@ def _read_cookie(visit: Visit, named: str) -> Answer | None:
 
 
 def _name(visit: Visit, answer_id: str) -> tuple[str, str]:
-    """Name an answer of this browser, whose form is good with the browser's present token alone."""
+    """Name an answer of this browser. The form in it is valid only with the browser's present token."""
     return cookies.csrf_token_of(cookies.read_token(visit.request, visit.settings) or ""), answer_id

@@ -38,7 +38,7 @@ PAGE_HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-# Pages learn of a change by the same look, or by the next ones.
+# Long enough for all who see the same page: they learn of a change by the same look, or by one of the next.
 KEPT_SECONDS = 3.0
 
 _MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}

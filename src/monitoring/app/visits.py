@@ -37,7 +37,7 @@ from monitoring.web.bodies import receive_body
 
 Form = ImmutableMultiDict[str, str]
 
-# What the script of a page that renews itself accepts: lines, of which each is the page as it has become.
+# What the script of a page that renews itself accepts: lines, each of which is a new state of the page.
 FOLLOWED_MEDIA_TYPE = "application/x-ndjson"
 
 # What it prefers while nobody looks at the page (RFC 7240 §4.2): one short line, at once.
@@ -109,7 +109,7 @@ class Visit:
 
     @property
     def after_id(self) -> UUID | None:
-        """The row that the page asked for comes after; None if it is the first, or the cursor is none."""
+        """The row after which the page begins; None for the first page, or if the cursor is invalid."""
         try:
             return decode_cursor(self.query.get("cursor", ""))
         except ValueError:
@@ -134,7 +134,7 @@ class Visit:
 
     @property
     def is_followed(self) -> bool:
-        """Whether a script asks what the page becomes."""
+        """Whether a script follows the page."""
         return self.request.headers.get("accept") == FOLLOWED_MEDIA_TYPE and self.request.method == "GET"
 
     @property
@@ -185,7 +185,7 @@ class Visit:
 
     @property
     def query(self) -> QueryParams:
-        """What stands behind the question mark. U+0000 is read as U+FFFD, as in forms and in JSON."""
+        """The query of the URL. U+0000 is read as U+FFFD, as in forms and in JSON."""
         return self._query
 
     def read_id(self, name: str) -> UUID:
@@ -221,10 +221,10 @@ class Visit:
         return urlencode([(name, text) for name, text in typed if "password" not in name])
 
     def find_form_id(self) -> UUID | None:
-        """Return the id in the address of a page with a form that makes something; None if it is none.
+        """Return the id in the address of a page whose form creates something; None if it is not an id.
 
-        It stands in the address so that whoever comes back finds the form that was sent, and not a fresh one
-        that would make a second thing.
+        It is in the address so that going back shows the form that was sent, and not a fresh one that would
+        create something a second time.
         """
         try:
             return read_form_id(self.query.get("form", ""))
@@ -358,7 +358,7 @@ def _without_nul(text: str) -> str:
 
 
 def read_form_id(text: str) -> UUID:
-    """Read the id that a form carries, so that sending it twice makes one thing. Raises Problem."""
+    """Read the id that a form carries, so that sending it twice creates only once. Raises Problem."""
     try:
         return UUID(text)
     except ValueError:

@@ -56,7 +56,7 @@ async def claim_translation(article_id: UUID) -> TranslationClaim | None:
 
 
 async def needs_to_be_alone(article_id: UUID) -> bool:
-    """Say whether a worker died of one of the article's translations, or of another at the same time."""
+    """Return whether a worker died of one of the article's translations, or of another at the same time."""
     open_rows = Translation.filter(article_id=article_id, status__in=OPEN_STATUSES)
     died = Q(worker_deaths__gt=0) | (
         Q(status=TranslationStatus.TRANSLATING) & _has_come(current_backends().clock.now())

@@ -130,7 +130,7 @@ PUBLICATION_TIMES = tuple(
     """)
 )
 
-# What may have many words and is no article's text.
+# Fields that may contain many words and are not the article's text.
 OTHER_WORDS = frozenset(
     _spell("""
         excerpt               the document
@@ -285,6 +285,6 @@ TEST_FLAGS = tuple(
     """)
 )
 
-# What says how the article stands, and is no part of it.
+# Fields that give the article's state, and are not part of its content.
 PUBLISHING_FIELDS_OF_ARTICLE = frozenset((*STATES, *SHOWING_FLAGS, *HIDING_FLAGS, *HIDING_TIMES))
 PUBLISHING_FIELDS = PUBLISHING_FIELDS_OF_ARTICLE.union(EVENTS, PERHAPS_EVENTS, TEST_FLAGS)

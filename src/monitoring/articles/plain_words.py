@@ -10,7 +10,7 @@ from anyascii import anyascii
 
 MAX_FOLDER_CHARACTERS = 120
 
-# Tags of blocks stand between words, others within them. `<Button>` in a title is a word.
+# Tags of blocks separate words; other tags may be within a word. `<Button>` in a title is a word.
 _BLOCK_TAG = re.compile(
     r"</?(?:br|p|div|h[1-6]|hr|li|ul|ol|section|header|figure|figcaption)\b[^<>]*>", re.IGNORECASE
 )
@@ -31,8 +31,8 @@ def read_words(text: str) -> str:
 def name_folder(text: str | None) -> str:
     """Make a folder name of lower-case ASCII letters, digits and single hyphens. It may be empty.
 
-    Words never grow together: what is no letter and no digit is a hyphen, but for apostrophes. Letters of
-    scripts with capitals are written in Latin ones; those of other scripts are left out.
+    Words never grow together: every other character becomes a hyphen, except apostrophes. Letters of scripts
+    with capitals are written in Latin ones; those of other scripts are left out.
     """
     letters = _APOSTROPHE.sub("", unicodedata.normalize("NFC", read_words(text or "")))
     latin = "".join(map(_in_latin, letters)).lower()

@@ -1,4 +1,4 @@
-"""What this room asks the database, in the words of both."""
+"""The SQL of this room, for both databases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORGETTING_LOCK = 7_023_417_067
 # More changes than this are not collected: the newest articles are looked at one by one until a page is full.
 FEW_CHANGES = 1000
 
-# In the order of the indexes, so that no more is read than counts.
+# Each subquery follows the order of an index, so that it reads no more rows than it counts.
 _HAS_MANY_CHANGES = """
     SELECT 1 FROM (
         SELECT id FROM articles WHERE updated_at >= $1 ORDER BY updated_at LIMIT 1 OFFSET $2

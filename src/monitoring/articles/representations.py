@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def represent_accepted(articles: Sequence[Article], locales: Sequence[str]) -> dict[str, Any]:
-    """Write `ArticleAccepted` for a submission whose articles were taken in."""
+    """Render `ArticleAccepted` for a submission whose articles were taken in."""
     is_published = articles[0].status == PublicationStatus.PUBLISHED
     several = {"article_ids": [str(article.id) for article in articles]} if len(articles) > 1 else {}
     return {
@@ -28,12 +28,12 @@ def represent_accepted(articles: Sequence[Article], locales: Sequence[str]) -> d
 
 
 def represent_ignored() -> dict[str, Any]:
-    """Write `ArticleAccepted` for a test submission."""
+    """Render `ArticleAccepted` for a test submission."""
     return {"article_id": None, "status": "ignored", "locales": []}
 
 
 def represent_article(article: Article) -> dict[str, Any]:
-    """Write `Article` with its translations, which the caller has fetched, sorted by locale."""
+    """Render `Article` with its translations, which the caller has fetched, sorted by locale."""
     translations = sorted(article.translations, key=lambda translation: translation.locale)
     return {
         "id": str(article.id),
@@ -49,7 +49,7 @@ def represent_article(article: Article) -> dict[str, Any]:
 
 
 def represent_page(page: Page[Article]) -> dict[str, Any]:
-    """Write an `ArticleList`."""
+    """Render an `ArticleList`."""
     return {
         "articles": [represent_article(article) for article in page.rows],
         "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
@@ -57,7 +57,7 @@ def represent_page(page: Page[Article]) -> dict[str, Any]:
 
 
 def represent_translation(article: Article, locale: str, page: Mapping[str, Any]) -> dict[str, Any]:
-    """Write `ArticleTranslation` for a page of the blog storage, which others may have written."""
+    """Render `ArticleTranslation` for a page of the blog storage, which others may have written."""
     return {
         "article_id": str(article.id),
         "slug": article.slug,
@@ -73,7 +73,7 @@ def represent_translation(article: Article, locale: str, page: Mapping[str, Any]
 
 
 def represent_segment(segment: TranslatedSegment) -> dict[str, Any]:
-    """Write a `Segment`."""
+    """Render a `Segment`."""
     return {
         "id": segment.hash,
         "source": segment.source,
@@ -83,7 +83,7 @@ def represent_segment(segment: TranslatedSegment) -> dict[str, Any]:
 
 
 def represent_segments(segments: Sequence[TranslatedSegment], *, has_more: bool) -> dict[str, Any]:
-    """Write a `SegmentList`. A cursor holds a UUID, and the hash of a segment is as long as one."""
+    """Render a `SegmentList`. A cursor holds a UUID, and the hash of a segment is as long as one."""
     return {
         "segments": [represent_segment(segment) for segment in segments],
         "next_cursor": encode_cursor(UUID(hex=segments[-1].hash)) if has_more else None,
@@ -91,7 +91,7 @@ def represent_segments(segments: Sequence[TranslatedSegment], *, has_more: bool)
 
 
 def represent_state(translation: Translation) -> dict[str, Any]:
-    """Write `Translation`, the state of one locale."""
+    """Render `Translation`, the state of one locale."""
     return {
         "locale": translation.locale,
         "status": translation.status,

@@ -100,9 +100,9 @@ def _changes_nothing(submission: Revision, kept: KeptRevision) -> bool:
 def _is_stale(submission: Revision, kept: KeptRevision) -> bool:
     """Return whether the submission was made before the stored revision.
 
-    A publisher repeats what got no answer. So what publishes an article again must have been sent later than
-    what took it back. What an operator unpublished counts as sent at that moment, which holds off only
-    publications: a deletion may tell the time of the publisher's last edit.
+    A publisher repeats what got no answer. So a submission that publishes an article again must have been
+    sent later than the one that took it back. If an operator unpublished it, the time of that counts instead,
+    but only against publications: the time of a deletion may be that of the publisher's last edit.
     """
     if submission.status == PublicationStatus.DELETED and _is_unpublished_by_an_operator(kept):
         return False

@@ -34,7 +34,7 @@ MAX_TAGS = 1000
 # These fields differ each time the same article is sent, so they make no new revision.
 SUBMISSION_FIELDS = PUBLISHING_FIELDS | {"timestamp"}
 
-# Under these names, a long text is no text of an article that we missed.
+# A long text in one of these fields is not an article's text under a name that we do not know.
 READ_FIELDS = SUBMISSION_FIELDS.union(TITLES, TAGS, OTHER_WORDS)
 
 # An article's text has more words than what else publishers send beside a title.
@@ -142,7 +142,7 @@ def _is_long(text: object) -> bool:
 
 
 def _leaves(part: object) -> Iterator[object]:
-    """Go through what stands in a JSON value, but for the names of members."""
+    """Yield every value within a JSON value that is not an object or a list."""
     members = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     if not isinstance(part, dict | list):
         yield part
@@ -214,7 +214,7 @@ def read_title(payload: Mapping[str, Any]) -> str | None:
 
 
 def read_tags(payload: Mapping[str, Any]) -> list[str]:
-    """Return the names of the article's tags, each once. Those of another form name nothing to ask for."""
+    """Return the names of the article's tags, each once. Those of an unusable length are left out."""
     names = (name.strip() for name in name_tags(payload["article"]))
     return list(dict.fromkeys(name for name in names if 0 < len(name) <= MAX_TAG_CHARACTERS))[:MAX_TAGS]
 

@@ -15,7 +15,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.metrics import ENGINE_CHARACTERS, ENGINE_REQUESTS
 
-# Stands in the reason of every translation that waits for the budget.
+# Part of the reason of every translation that waits for the budget.
 OF_THE_BUDGET = "of this month's"
 
 # In place of an engine and a locale: the row of the month's sum.
@@ -75,7 +75,7 @@ async def _count(month: str, engine: str, locale: str, cost: Cost, budget: int |
 
 
 async def _add(month: str, engine: str, locale: str, cost: Cost, most_before: int | None = None) -> bool:
-    """Add to a row, unless it has more characters than `most_before`. Returns whether."""
+    """Add to a row, unless it has more characters than `most_before`. Returns whether it was added."""
     row = EngineUsage.filter(month=month, engine=engine, locale=locale)
     if most_before is not None:
         row = row.filter(characters__lte=most_before)

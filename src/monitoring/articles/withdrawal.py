@@ -45,7 +45,7 @@ _ACTIONS = {
 async def withdraw_article(article_id: UUID, status: PublicationStatus, actor: Actor) -> Article | None:
     """Unpublish or delete an article. Returns None if there is none to unpublish or delete. Idempotent.
 
-    Submissions that were made before now, as far as they tell, do not publish it again.
+    Submissions that give an earlier time than now do not publish it again.
     """
     log_article(article_id)
     async with transaction():
@@ -161,6 +161,6 @@ async def withdraw_again() -> None:
 
 
 def _has_files_to_remove() -> Q:
-    """Match articles whose time for that has come. A clock that was ahead may have put it further off."""
+    """Match articles whose files are due to be removed, or were put off too far by a clock that was ahead."""
     now = current_backends().clock.now()
     return Q(remove_at__lte=now) | Q(remove_at__gt=now + LATE_FILES + TOLERANCE)

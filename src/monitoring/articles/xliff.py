@@ -2,7 +2,8 @@
 
 A file is an article in one locale, and a unit is a segment: its id is the segment's hash. The codes
 `<g1>words</g1>` and `<x2/>` become `<pc id="g1">words</pc>` and `<ph id="x2"/>`. An attribute of our own
-tells which target a unit was written with, so that what nobody edited changes nothing in an old file either.
+records the target with which a unit was written, so that what nobody edited changes nothing in an old file
+either.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What this room asks the database in one statement each: with every request, and by the clock."""
+"""The SQL of this room: what runs with every request, and what runs by the clock."""
 
 from __future__ import annotations
 

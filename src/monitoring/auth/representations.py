@@ -12,7 +12,7 @@ _CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
 
 
 def represent_token(token: str, scopes: Sequence[str]) -> dict[str, Any]:
-    """Write an `AccessToken`."""
+    """Render an `AccessToken`."""
     return {
         "access_token": token,
         "token_type": "Bearer",
@@ -22,7 +22,7 @@ def represent_token(token: str, scopes: Sequence[str]) -> dict[str, Any]:
 
 
 def represent_introspection(claims: TokenClaims | None) -> dict[str, Any]:
-    """Write an `Introspection`. It reveals nothing about a token that is not active."""
+    """Render an `Introspection`. It reveals nothing about a token that is not active."""
     if claims is None:
         return {"active": False}
     return {
@@ -40,12 +40,12 @@ def represent_introspection(claims: TokenClaims | None) -> dict[str, Any]:
 
 
 def represent_keys(public_jwks: Iterable[Mapping[str, str]]) -> dict[str, Any]:
-    """Write a `JsonWebKeySet`."""
+    """Render a `JsonWebKeySet`."""
     return {"keys": list(public_jwks)}
 
 
 def represent_metadata(base_url: str) -> dict[str, Any]:
-    """Write an `AuthorizationServerMetadata`."""
+    """Render an `AuthorizationServerMetadata`."""
     return {
         "issuer": base_url,
         "token_endpoint": f"{base_url}/api/oauth/token",

@@ -177,7 +177,7 @@ async def find_living_key(claims: TokenClaims) -> LivingKey | None:
 
 
 async def revoke_token(client: ApiKey, token: str) -> None:
-    """Revoke a token: every process refuses it from the very next request on. Twice is once.
+    """Revoke a token: every process refuses it from the very next request on. Idempotent.
 
     Does nothing if the token is not valid anyway. Raises `AnotherClientsTokenError`.
     """

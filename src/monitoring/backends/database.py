@@ -124,7 +124,7 @@ class Database:
 
     @property
     def has_clock(self) -> bool:
-        """Whether the database has a clock of its own, which SQLite has not."""
+        """Whether the database has a clock of its own. SQLite has none."""
         return is_postgres(self.context.db())
 
     async def read_time(self) -> datetime:

@@ -50,7 +50,7 @@ def read_moment(found: Any) -> Any:  # noqa: ANN401
 
 
 def readers_of(model: type[Model], names: Collection[str]) -> dict[str, Reader]:
-    """Return what reads those of these columns in which a database keeps something else than Python has."""
+    """Return the readers of those columns whose stored values differ from Python's."""
     types = {name: type(field_of(model, name)) for name in names}
     return {name: _READERS[type_] for name, type_ in types.items() if type_ in _READERS}
 

@@ -78,7 +78,7 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
 
 
 class Checker:
-    """Makes the checks of one process. `now` tells the time, and `probe` makes one check.
+    """Makes the checks of one process. `now` returns the time, and `probe` makes one check.
 
     `at_once` limits how many run at the same time, if that differs from the settings.
     """
@@ -243,7 +243,7 @@ class Checker:
         self._results.add(Checked(claimed, claimed.date(checked_at), found))
 
     def _is_covered(self, claimed: Claimed) -> bool:
-        """Say whether the lease lasts long enough for a check that begins now."""
+        """Return whether the lease lasts long enough for a check that begins now."""
         timeout = timedelta(seconds=claimed.timeout_seconds)
         return self._now() + timeout + RESERVE <= claimed.lease_ends_at
 

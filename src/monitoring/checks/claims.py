@@ -70,7 +70,7 @@ class Claimed(NamedTuple):
         return self.subject.id
 
     def is_in_maintenance(self, moment: datetime) -> bool:
-        """Say whether the monitor is in maintenance at a moment. A span that is over means nothing."""
+        """Return whether the monitor is in maintenance at a moment. A span that is over means nothing."""
         starts_at, ends_at = self.maintenance_from, self.maintenance_until
         return starts_at is not None and ends_at is not None and starts_at <= moment < ends_at
 

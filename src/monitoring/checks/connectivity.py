@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 def is_about_the_network(code: str) -> bool:
-    """Say whether our own connection may have caused an error, so that it is worth asking if we are blind."""
+    """Return whether our own connection may have caused an error, so that we should ask if we are blind."""
     return code in _ABOUT_THE_NETWORK
 
 
@@ -65,7 +65,7 @@ class Connectivity:
         self._is_blind = False
 
     async def is_blind(self, check_began_at: float, *, is_news: bool = True) -> bool:
-        """Say whether a check that has just failed did so because of us; `check_began_at` is the clock's.
+        """Return whether a check that has just failed did so because of us; `check_began_at` is the clock's.
 
         If the monitor was already down, no witness is asked.
 

@@ -126,7 +126,7 @@ class FairQueue:
         return called
 
     def is_quick(self, claimed: Claimed) -> bool | None:
-        """Say whether the latest checks of this check's host were quick. None if nobody knows yet."""
+        """Return whether the latest checks of this check's host were quick. None if nobody knows yet."""
         seconds = self._seconds.get(_host_key(claimed))
         return None if seconds is None else seconds <= QUICK_SECONDS
 
@@ -142,14 +142,14 @@ class FairQueue:
         return sent
 
     def _has_lane_for(self, team: _Team) -> bool:
-        """Say whether the process may run one more. Each team has a share of the lanes that are kept free."""
+        """Return whether the process may run one more. Each team has a share of the lanes kept free."""
         taken = len(self._running)
         if taken < self._at_once - self._kept:
             return True
         return taken < self._at_once and team.running < max(1, self._kept // len(self._teams))
 
     def _may_use(self, team: _Team, host: _Host) -> bool:
-        """Say whether the limits of team and host allow one more."""
+        """Return whether the limits of team and host allow one more."""
         if team.running >= self._per_team or host.running.total() >= self._per_host:
             return False
         if host.waiting <= {team}:
@@ -231,7 +231,7 @@ class Postponements:
     def postpone(
         self, refused: Iterable[Claimed], is_quick: Callable[[Claimed], bool | None]
     ) -> dict[float, list[Claimed]]:
-        """Say in how many seconds each is due again: the more refusals, the later, up to half its interval.
+        """Return the seconds until each is due again: the more refusals, the later, up to half its interval.
 
         `is_quick` says of a check whether its host is, or None if nobody knows yet: it is asked soon, once.
         The caller may stretch the seconds by up to `POSTPONEMENT_JITTER` without leaving that bound.

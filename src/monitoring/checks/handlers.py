@@ -61,7 +61,7 @@ async def list_checks(  # noqa: PLR0913 - one argument a parameter of the docume
     to: str | None = None,
     outcome: str | None = None,
 ) -> Reply:
-    """Answer with a page of a monitor's checks."""
+    """Return a page of a monitor's checks."""
     before = decode_moment(cursor) if cursor else None
     start, end = read_limits(from_, to)
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))

@@ -32,7 +32,7 @@ class Load:
             CHECKER_LAG_SECONDS.set(max(0.0, elapsed_seconds - MEASURE_SECONDS))
 
     def admit(self, count: int) -> int:
-        """Say how many of `count` checks may begin: all of them, or none or a few while the loop is busy."""
+        """Return how many of `count` checks may begin: all, or none or a few while the loop is busy."""
         if self.busy_ratio <= MAX_BUSY_RATIO:
             self._refusals = 0
             return count

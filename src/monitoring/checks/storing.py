@@ -167,7 +167,7 @@ def _check_state_of(weighed: _Weighed) -> dict[str, Any]:
 
 
 async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
-    """Note from when on time counts as which state. A change replaces an earlier one at the same moment."""
+    """Record from when on time counts as which state. A change replaces an earlier one at the same moment."""
     rows = [
         {"id": uuid7_text(), "monitor_id": each.monitor_id, "changed_at": changed_at, "state": state}
         for each in held
@@ -212,7 +212,7 @@ async def _tell_incidents(held: Sequence[_Weighed]) -> list[UUID]:
 
 
 async def _tell_warnings(held: Sequence[_Weighed]) -> list[UUID]:
-    """Announce what is no incident, and return the ids of the deliveries that report it."""
+    """Announce what does not open an incident, and return the ids of the deliveries that report it."""
     return await announce_warnings(
         [
             Warned(
@@ -230,7 +230,7 @@ async def _tell_warnings(held: Sequence[_Weighed]) -> list[UUID]:
 
 
 async def _tell_interruptions(held: Sequence[_Weighed]) -> list[UUID]:
-    """Tell of monitors that became unknown by these checks, and return the ids of the deliveries."""
+    """Announce that monitors became unknown by these checks, and return the ids of the deliveries."""
     interrupted = [
         Interrupted(claimed.subject, checked_at, claimed.last_checked_at)
         for claimed, checked_at, finding in (each.checked for each in held)
@@ -295,7 +295,7 @@ async def _rewind(checked: Checked) -> Checked:
     before = await list_results(claimed.monitor_id, before=checked_at, limit=1)
     seen_until = before[0].checked_at + _MICROSECOND if before else checked_at - _MICROSECOND
     health = claimed.health._replace(is_blind=False, streak=0, streak_started_at=None, seen_until=seen_until)
-    # Without a status it is written anew, with its date.
+    # Without a status it is written again, with its date.
     return checked._replace(claimed=claimed._replace(health=health, status=""))
 
 

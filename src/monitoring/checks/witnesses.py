@@ -94,8 +94,8 @@ class Witnesses:
     def note_check(self, claimed: Claimed) -> None:
         """Remember the server of a monitor that is about to be checked, if it can be a witness.
 
-        One that is down already bears witness to nothing. Neither does an address without a name, nor a host
-        to which nobody connects.
+        One that is already down proves nothing. Neither does an address without a name, nor a host to which
+        nobody connects.
         """
         endpoint = claimed.probe.endpoint
         domain = domain_of(endpoint.host) if endpoint else None
@@ -114,7 +114,7 @@ class Witnesses:
     async def is_any_there(self) -> bool:
         """Connect to up to twenty, chosen at random. Return as soon as one connection is made.
 
-        Too few are believed to be there, and so are those that stand in too few places.
+        If there are too few, or in too few places, they count as reachable.
         """
         if self.count < FEWEST_DOMAINS:
             return True

@@ -39,7 +39,7 @@ class Operation:
 
 
 class Document:
-    """An OpenAPI 3.1 document; `yaml_bytes` are its very bytes, and `root` is what they say."""
+    """An OpenAPI 3.1 document; `yaml_bytes` are its very bytes, and `root` is their content."""
 
     def __init__(self, yaml_bytes: bytes) -> None:
         self.yaml_bytes = yaml_bytes

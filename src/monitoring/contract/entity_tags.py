@@ -1,7 +1,8 @@
 """Entity tags, and what clients make depend on them (RFC 9110 §8.8.3, §13.1.1 and §13.1.2).
 
 A tag changes whenever the body does. The tag of something that clients change and that also changes by itself
-has two parts, `"version.digest"`, of which `If-Match` compares the first: a check refuses nobody's write.
+has two parts, `"version.digest"`, of which `If-Match` compares the first: no check makes a client's write
+fail.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ def write_tag(body: bytes, version: str = "") -> str:
 
 
 def version_of(updated_at: datetime) -> str:
-    """Return the version of what has no other than when it was changed last."""
+    """Return the version of what has no other version than the time of its last change."""
     return f"{updated_at:%Y%m%dT%H%M%S%fZ}"
 
 
 def is_known(tag: str, if_none_match: str | None) -> bool:
-    """Say whether the client has it already. The comparison is weak (RFC 9110 §13.1.2)."""
+    """Return whether the client has it already. The comparison is weak (RFC 9110 §13.1.2)."""
     if if_none_match is None:
         return False
     return if_none_match == "*" or tag in {each.removeprefix(_WEAK) for each in _tags_in(if_none_match)}
 
 
 def is_current(if_match: str | None, version: str) -> bool:
-    """Say whether `If-Match` names the version, or is absent. Raises Problem for a weak tag that it has.
+    """Return whether `If-Match` names the version, or is absent. Raises Problem for a weak tag that it has.
 
     Clients often lose the quotes of a tag, and those of 0.1.0 know tags that are only a version: both are
     taken. A weak tag, which a proxy that compresses makes of ours, matches nothing (RFC 9110 §13.1.1).

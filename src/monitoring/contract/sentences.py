@@ -23,9 +23,9 @@ _HOST = re.compile(r"https?://(?:[^/?#@]*@)?([^/?#:\[\]@]+)")
 class Sentences:
     """Plain words from the document: `x-problem` at a schema, else `x-problem-templates` by keyword.
 
-    Two keywords beside them help with common mistakes. `x-problem-international-host` is said instead of
-    `x-problem` about a URL that does not write its host in ASCII. `x-problem-if-found` lists what to say
-    instead of "is required" if the object has fields that give away what it is.
+    Two keywords beside them help with common mistakes. `x-problem-international-host` replaces `x-problem`
+    for a URL that does not write its host in ASCII. `x-problem-if-found` lists what to report instead of "is
+    required" if the object has fields that give away what it is.
     """
 
     def __init__(self, document: Document) -> None:
@@ -36,14 +36,14 @@ class Sentences:
             raise DocumentError("x-problem-templates has no default")
 
     def invalid_field(self, field: Sequence[str | int] | str, keyword: str, **facts: Json) -> Problem:
-        """Name a field and what the keyword's template says about it."""
+        """Return `invalid_field` for a field, with the sentence of the keyword's template."""
         template = self._templates.get(keyword, self._templates["default"])
         return _invalid_field(
             field, template.format_map({name: _words(fact) for name, fact in facts.items()})
         )
 
     def wrong_kind(self, union: Node, field: str) -> Problem:
-        """Say of the field that chooses among the schemas of a union that it names none of them."""
+        """Return `invalid_field` for a discriminator that names none of a union's schemas."""
         return _invalid_field(field, union["x-problem"])
 
     def explain(self, error: ValidationError, schema: Node, root_field: str) -> Problem:
@@ -66,7 +66,7 @@ class Sentences:
         return self.invalid_field(field, keyword, **facts)
 
     def _problem_at(self, schema: Node, evaluation_path: Sequence[str | int]) -> Node | None:
-        """Return the schema whose `x-problem` is nearest to what failed and speaks of the same value."""
+        """Return the schema whose `x-problem` is nearest to what failed and is about the same value."""
         found: Node | None = None
         for step, node in self._walk(schema, evaluation_path):
             if step in INTO_A_CHILD:
@@ -105,7 +105,7 @@ def _error_beside_null(context: Sequence[Sequence[ValidationError]]) -> Validati
 
 
 def _has(value: Json, path: str) -> bool:
-    """Say whether an object has a field; `post.current` is a field of a field."""
+    """Return whether an object has a field; `post.current` is a field of a field."""
     for name in path.split("."):
         if not isinstance(value, dict) or name not in value:
             return False

@@ -23,7 +23,7 @@ async def measure_closely(
     """Measure windows of 1, 5 or 15 minutes: the shortest of which there are not too many.
 
     No window is shorter than the time between checks. The range is rounded outwards. The list is empty where
-    only hours can tell: the range is longer than a day, checks are rarer, or results are no longer kept.
+    windows must be hours: the range is longer than a day, checks are rarer, or results are no longer kept.
     """
     length = choose_length(end - start, timedelta(seconds=monitor.interval_seconds))
     if length is None or start < oldest_result_kept(now, current_backends().settings):

@@ -18,5 +18,5 @@ def encode_moment(moment: datetime) -> str:
 
 
 def decode_moment(cursor: str) -> datetime:
-    """Read a cursor that the document allows. One beyond the calendar leads to its end."""
+    """Read a cursor that the document allows. A moment after the end of the calendar becomes that end."""
     return _EPOCH + min(decode_cursor(cursor).int, _LAST) * _MICROSECOND

@@ -1,4 +1,4 @@
-"""What this room asks the database, in the words of both. It also makes and drops PostgreSQL's partitions."""
+"""The SQL of this room, for both databases. It also makes and drops PostgreSQL's partitions."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def _select_glimpses(number: int, count: int) -> str:
     return f"SELECT {columns} FROM ({newest}) AS latest"  # noqa: S608 - what stands above
 
 
-# A monitor's status changes whenever it goes up or down, so an old one tells more quickly than changes do.
+# A monitor's status changes whenever it goes up or down, so an old status answers faster than its changes.
 _UP_ALL_THE_TIME = """
     SELECT given.id FROM {given} JOIN monitors ON monitors.id = given.id
     JOIN watches ON watches.monitor_id = given.id

@@ -20,12 +20,12 @@ PERCENTS = (50, 90, 95, 99)
 
 
 def represent_request(monitor_id: UUID, requested_at: datetime) -> dict[str, Any]:
-    """Write a `CheckRequested`."""
+    """Render a `CheckRequested`."""
     return {"monitor_id": str(monitor_id), "requested_at": write_timestamp(requested_at)}
 
 
 def represent_page(results: Sequence[CheckResult], limit: int) -> dict[str, Any]:
-    """Write a `CheckList` of at most `limit` results. If there is one more, further pages follow."""
+    """Render a `CheckList` of at most `limit` results. If there is one more, further pages follow."""
     page = results[:limit]
     return {
         "checks": [_represent_check(result) for result in page],
@@ -34,13 +34,13 @@ def represent_page(results: Sequence[CheckResult], limit: int) -> dict[str, Any]
 
 
 def represent_uptime(monitor_id: UUID, uptime: Uptime) -> dict[str, Any]:
-    """Write an `Uptime`."""
+    """Render an `Uptime`."""
     windows = [_represent_durations(*window) for window in uptime.windows]
     return {"monitor_id": str(monitor_id), **_represent_durations(*uptime.whole), "windows": windows}
 
 
 def represent_response_times(monitor_id: UUID, response_times: ResponseTimes) -> dict[str, Any]:
-    """Write a `ResponseTimes`."""
+    """Render a `ResponseTimes`."""
     windows = [_represent_tally(*window) for window in response_times.windows]
     return {"monitor_id": str(monitor_id), **_represent_tally(*response_times.whole), "windows": windows}
 

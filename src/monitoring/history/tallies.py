@@ -20,7 +20,7 @@ class Phases(NamedTuple):
     transfer_ms: int = 0
 
     def plus(self, other: Phases) -> Phases:
-        """Add the answers of another."""
+        """Add the answers of other phases."""
         return Phases(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
     def averages(self) -> tuple[float, ...] | None:

@@ -97,7 +97,7 @@ class Timeline:
 
 
 class _Spans:
-    """Spans in order that do not overlap. Looking one up takes as many steps as their number has digits."""
+    """Spans in order that do not overlap. Looking one up takes logarithmic time."""
 
     def __init__(self, spans: Sequence[Window]) -> None:
         self._starts = [_in_microseconds(start) for start, _ in spans]

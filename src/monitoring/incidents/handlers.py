@@ -27,7 +27,7 @@ async def list_incidents(
     monitor_id: str | None = None,
     state: str | None = None,
 ) -> Reply:
-    """Answer a page of the team's incidents."""
+    """Return a page of the team's incidents."""
     wanted_monitor_id = UUID(monitor_id) if monitor_id else None
     after_id = decode_cursor(cursor) if cursor else None
     page = await service.list_incidents(caller.team_id, wanted_monitor_id, state, limit, after_id)
@@ -35,7 +35,7 @@ async def list_incidents(
 
 
 async def get_incident(incident_id: str, caller: Caller) -> Reply:
-    """Answer one incident."""
+    """Return one incident."""
     return Reply.tagged(represent_incident(await service.get_incident(caller.team_id, UUID(incident_id))))
 
 
@@ -56,7 +56,7 @@ async def acknowledge_incident(incident_id: str, caller: Caller, act_once: ActOn
 async def list_incident_notes(
     incident_id: str, *, caller: Caller, limit: int, cursor: str | None = None
 ) -> Reply:
-    """Answer a page of an incident's notes."""
+    """Return a page of an incident's notes."""
     after_id = decode_cursor(cursor) if cursor else None
     page = await responding.list_notes(caller.team_id, UUID(incident_id), limit, after_id)
     return Reply(represent_notes(page))

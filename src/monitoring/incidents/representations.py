@@ -11,7 +11,7 @@ from monitoring.incidents.models import Incident, IncidentNote, IncidentState
 
 
 def represent_incident(incident: Incident) -> dict[str, Any]:
-    """Write an `Incident`, its fields in the order of the document."""
+    """Render an `Incident`, its fields in the order of the document."""
     return {
         "id": str(incident.id),
         "monitor_id": str(incident.monitor_id),
@@ -28,7 +28,7 @@ def represent_incident(incident: Incident) -> dict[str, Any]:
 
 
 def represent_note(note: IncidentNote) -> dict[str, Any]:
-    """Write an `IncidentNote`."""
+    """Render an `IncidentNote`."""
     return {
         "id": str(note.id),
         "author": note.author,
@@ -38,7 +38,7 @@ def represent_note(note: IncidentNote) -> dict[str, Any]:
 
 
 def represent_notes(page: Page[IncidentNote]) -> dict[str, Any]:
-    """Write an `IncidentNoteList`."""
+    """Render an `IncidentNoteList`."""
     return {
         "notes": [represent_note(note) for note in page.rows],
         "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
@@ -46,7 +46,7 @@ def represent_notes(page: Page[IncidentNote]) -> dict[str, Any]:
 
 
 def represent_page(page: Page[Incident]) -> dict[str, Any]:
-    """Write an `IncidentList`."""
+    """Render an `IncidentList`."""
     return {
         "incidents": [represent_incident(incident) for incident in page.rows],
         "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,

@@ -1,4 +1,4 @@
-"""What this room asks the database: the sessions of open pages, many at once."""
+"""The SQL of this room: the sessions of open pages, many at once."""
 
 from __future__ import annotations
 

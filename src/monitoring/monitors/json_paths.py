@@ -83,7 +83,7 @@ def count_values(text: str) -> int:
 
 
 def _is_costly(query: JSONPathQuery) -> bool:
-    """Say whether a path may visit a value more often than it has steps."""
+    """Return whether a path may visit a value more often than it has steps."""
     queries = list(_queries_of(query))
     segments = [segment for each in queries for segment in each.segments]
     descents = sum(isinstance(segment, JSONPathRecursiveDescentSegment) for segment in segments)

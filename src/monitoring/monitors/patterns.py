@@ -39,12 +39,12 @@ class Pattern:
             raise UnreadablePatternError(_TOO_LARGE)
 
     def is_in(self, text: str, max_steps: int = MAX_STEPS) -> bool:
-        """Say whether the pattern matches somewhere. Raises TooMuchWorkError."""
+        """Return whether the pattern matches somewhere. Raises TooMuchWorkError."""
         self._limit(text, max_steps)
         return self._compiled.search(text) is not None
 
     def is_all_of(self, text: str, max_steps: int = MAX_STEPS) -> bool:
-        """Say whether the pattern matches the whole text. Raises TooMuchWorkError."""
+        """Return whether the pattern matches the whole text. Raises TooMuchWorkError."""
         self._limit(text, max_steps)
         return self._compiled.fullmatch(text) is not None
 

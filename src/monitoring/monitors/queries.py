@@ -1,4 +1,4 @@
-"""What this room asks the database: monitors as clients read them, and incidents to remind of.
+"""The SQL of this room: monitors as clients read them, and incidents to remind of.
 
 Monitors are plain rows, since a list of ORM objects costs four times as much.
 """

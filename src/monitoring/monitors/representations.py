@@ -34,7 +34,7 @@ def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
 
 
 def _represent_ping_url(encrypted_token: str | None) -> dict[str, Any]:
-    """Write the ping URL that a heartbeat has. One that no key decrypts is left out."""
+    """Render the ping URL that a heartbeat has. One that no key decrypts is left out."""
     if encrypted_token is None:
         return {}
     try:
@@ -44,12 +44,12 @@ def _represent_ping_url(encrypted_token: str | None) -> dict[str, Any]:
 
 
 def represent_mute(muted_until: datetime | None, muted_by: str | None) -> dict[str, Any]:
-    """Write a `Mute`."""
+    """Render a `Mute`."""
     return {"muted_until": write_timestamp(muted_until), "muted_by": muted_by}
 
 
 def represent_page(page: MonitorPage) -> dict[str, Any]:
-    """Write a `MonitorList`."""
+    """Render a `MonitorList`."""
     return {
         "monitors": [represent_monitor(monitor) for monitor in page.monitors],
         "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,

@@ -12,7 +12,7 @@ from monitoring.settings import Settings
 
 
 def demand_readable(configuration: Configuration) -> None:
-    """Raise Problem if an expected record is none of its type. Pure."""
+    """Raise Problem if an expected record does not have the form of its type. Pure."""
     if configuration["type"] != "dns" or not (expected := configuration["dns"]["expected"]):
         return
     from monitoring.outbound.name_questions import UnreadableRecord, read_record  # noqa: PLC0415 - it takes 9 MiB

@@ -32,7 +32,7 @@ from monitoring.web.replies import NO_STORE, Reply
 async def list_notification_channels(
     *, caller: Caller, limit: int, cursor: str | None = None, monitor_id: str | None = None
 ) -> Reply:
-    """Answer a page of the team's channels, or of those that are told of a monitor."""
+    """Return a page of the team's channels, or of those that are told of a monitor."""
     after_id = decode_cursor(cursor) if cursor else None
     if monitor_id:
         told = await service.find_alerted_channels(caller.team_id, UUID(monitor_id))
@@ -96,7 +96,7 @@ async def _queue_test(channel_id: UUID, caller: Caller) -> Reply:
 async def list_notification_deliveries(
     channel_id: str, *, caller: Caller, limit: int, cursor: str | None = None, status: str | None = None
 ) -> Reply:
-    """Answer a page of a channel's deliveries."""
+    """Return a page of a channel's deliveries."""
     channel = await service.get_channel(caller.team_id, UUID(channel_id))
     after_id = decode_cursor(cursor) if cursor else None
     return Reply(represent_deliveries(await deliveries.list_deliveries(channel, status, limit, after_id)))

@@ -1,4 +1,4 @@
-"""What this room asks the database, in the words of both."""
+"""The SQL of this room, for both databases."""
 
 from __future__ import annotations
 

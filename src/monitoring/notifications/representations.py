@@ -26,13 +26,13 @@ def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
 
 
 def represent_created_channel(channel: NotificationChannel) -> dict[str, Any]:
-    """Write a `NotificationChannelCreated`, the only answer with the secret of a webhook."""
+    """Render a `NotificationChannelCreated`, the only answer with the secret of a webhook."""
     shown = represent_channel(channel)
     return {**shown, "secret": read_secret(channel)} if channel.type == "webhook" else shown
 
 
 def represent_channels(page: Page[NotificationChannel]) -> dict[str, Any]:
-    """Write a `NotificationChannelList`."""
+    """Render a `NotificationChannelList`."""
     return {
         "notification_channels": [represent_channel(channel) for channel in page.rows],
         "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
@@ -40,7 +40,7 @@ def represent_channels(page: Page[NotificationChannel]) -> dict[str, Any]:
 
 
 def represent_delivery(delivery: NotificationDelivery) -> dict[str, Any]:
-    """Write a `NotificationDelivery`, its fields in the order of the document."""
+    """Render a `NotificationDelivery`, its fields in the order of the document."""
     is_pending = delivery.status == DeliveryStatus.PENDING
     return {
         "id": str(delivery.id),
@@ -56,7 +56,7 @@ def represent_delivery(delivery: NotificationDelivery) -> dict[str, Any]:
 
 
 def represent_deliveries(page: Page[NotificationDelivery]) -> dict[str, Any]:
-    """Write a `NotificationDeliveryList`."""
+    """Render a `NotificationDeliveryList`."""
     return {
         "deliveries": [represent_delivery(delivery) for delivery in page.rows],
         "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,

@@ -49,7 +49,7 @@ class Cookies:
         self._cookies: dict[tuple[str, str, str], _Cookie] = {}
 
     def keep(self, target: Target, set_cookies: Iterable[bytes]) -> None:
-        """Read the Set-Cookie headers of an answer. What is no cookie, or not the target's, is ignored."""
+        """Read the Set-Cookie headers of an answer. Invalid ones and those of other targets are ignored."""
         for header in set_cookies:
             written = header.decode("latin-1")
             if len(header) <= MAX_COOKIE_BYTES and not _CONTROL.search(written):
@@ -99,7 +99,7 @@ def _is_below(path: str, of_cookie: str) -> bool:
 
 
 def _matches(target: Target, domain: str) -> bool:
-    """Return whether a host lies below a domain that one owner has (RFC 6265 §5.1.3, §5.3 step 5)."""
+    """Return whether a host is below a domain that has a single owner (RFC 6265 §5.1.3, §5.3 step 5)."""
     if target.address or not target.host.endswith(f".{domain}"):
         return False
     return not _public_suffixes().is_public(domain)

@@ -39,8 +39,8 @@ async def open_dialer(
     """Open a dialer for the running loop. When the block ends, calls that are still under way are cancelled.
 
     `allowed_networks` (CIDR) may be reached although they are not public; the metadata addresses of clouds
-    never may. `ca_file` replaces the system's certificate authorities. `may_ping` is the operator's word; the
-    kernel has its own.
+    never may. `ca_file` replaces the system's certificate authorities. `may_ping` is the operator's
+    permission; the kernel must permit pings, too.
     """
     async with Resolver(dns_servers) as resolver:
         dialer = Dialer(resolver, Connector(ca_file), read_networks(allowed_networks), may_ping=may_ping)

@@ -21,11 +21,11 @@ class Framing(Protocol):
     may_break_off: bool
 
     def take(self, received: bytes) -> bytes:
-        """Return the part of what was received that is the body's. Raises ExchangeFailed."""
+        """Return the part of the received bytes that belongs to the body. Raises ExchangeFailed."""
 
 
 def choose_framing(head: Head) -> Framing:
-    """Return how the body is framed that follows a head. Raises ExchangeFailed."""
+    """Return how the body that follows a head is framed. Raises ExchangeFailed."""
     return _Chunks() if is_chunked(head) else _Whole(find_length(head))
 
 

@@ -46,7 +46,7 @@ def find_end(received: bytes | bytearray, searched_bytes: int) -> int | None:
 
 
 def check_beginning(received: bytes | bytearray, *, is_all: bool = False) -> None:
-    """Raise ExchangeFailed if what was received cannot become a head, or is all and is none."""
+    """Raise ExchangeFailed if what was received cannot become a head, or is complete and is no head."""
     if (is_all or len(received) >= _MAX_BEGINNING_BYTES) and not _BEGINNING.match(received):
         raise invalid(NOT_HTTP)
 
@@ -72,12 +72,12 @@ def read_head(written: bytes) -> Head:
 
 
 def is_chunked(head: Head) -> bool:
-    """Return whether the body comes in chunks. Other transfer codings are taken for none."""
+    """Return whether the body comes in chunks. Other transfer codings are ignored."""
     return b"chunked" in _members(head, b"transfer-encoding")
 
 
 def find_length(head: Head) -> int | None:
-    """Return the Content-Length, or None where there is none that is a number (RFC 9110 §8.6).
+    """Return the Content-Length, or None if it is missing or not a number (RFC 9110 §8.6).
 
     Raises ExchangeFailed if there are several that differ.
     """

@@ -1,4 +1,4 @@
-"""Reads what a server says in protocols of few words."""
+"""Reads what a server sends in simple protocols, up to a mark or a number of bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Listener(asyncio.Protocol):
         return not self._heard
 
     async def read_until(self, wanted: bytes, max_bytes: int) -> bytes:
-        """Read up to the first `wanted`, and return it with what stands before it.
+        """Read up to the first `wanted`, and return it with what precedes it.
 
         Raises asyncio.LimitOverrunError if it does not end within `max_bytes`, and
         asyncio.IncompleteReadError if the connection ends first.

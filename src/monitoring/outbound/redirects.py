@@ -14,7 +14,7 @@ MAX_REDIRECTS = 10
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SEE_OTHER = 303
-# What browsers tell every server of themselves. Another header may be a secret, whatever it is called.
+# What browsers reveal of themselves to every server. Another header may be a secret, whatever it is called.
 _FOR_EVERYBODY = frozenset(
     {"accept", "accept-charset", "accept-language", "cache-control", "dnt", "pragma", "user-agent"}
 )

@@ -1,4 +1,4 @@
-"""Asks servers to go on with TLS on a connection that began in the clear, in the words of each protocol."""
+"""Asks servers to continue with TLS on a connection that began in the clear, by each protocol's rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SMTP_OK = b"250"
 
 
 async def ask_smtp(transport: asyncio.Transport, server: Listener) -> None:
-    """Say EHLO and STARTTLS (RFC 3207)."""
+    """Send EHLO and STARTTLS (RFC 3207)."""
     if not (await _read_reply(server))[0].startswith(_SMTP_READY):
         raise _unwilling("SMTP")
     # The address says nothing of this machine (RFC 5321 §4.1.3), and mail programs send it, too.
@@ -39,7 +39,7 @@ async def ask_smtp(transport: asyncio.Transport, server: Listener) -> None:
 
 
 async def ask_imap(transport: asyncio.Transport, server: Listener) -> None:
-    """Say STARTTLS (RFC 9051 §6.2.1)."""
+    """Send STARTTLS (RFC 9051 §6.2.1)."""
     if not (await _read_line(server, "IMAP")).upper().startswith(b"* OK"):
         raise _unwilling("IMAP")
     transport.write(b"a STARTTLS\r\n")

@@ -84,7 +84,7 @@ class TlsChannel(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, received: bytes) -> None:
-        """Go on with the handshake, or decrypt."""
+        """Continue with the handshake, or decrypt."""
         self._incoming.write(received)
         if self._handshake:
             self._go_on(self._handshake)

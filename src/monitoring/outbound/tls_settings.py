@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TlsSettings(NamedTuple):
-    """Certificates in PEM. None stands for what all requests do.
+    """Certificates in PEM. None means the same as in all other requests.
 
     `certificate_authority` replaces the authorities that are trusted. `client_certificate` is a certificate,
     with its chain and its unencrypted private key, for servers that ask for one. `protocols` are offered to
@@ -48,7 +48,7 @@ def show_certificate(context: ssl.SSLContext, client_certificate: str) -> None:
 
 
 def is_readable(settings: TlsSettings) -> bool:
-    """Say whether OpenSSL reads the certificates, and whether the key is that of the client certificate."""
+    """Return whether OpenSSL reads the certificates, and whether the key fits the client certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         if settings.certificate_authority is not None:

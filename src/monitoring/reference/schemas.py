@@ -49,7 +49,7 @@ class Field:
 
 
 def describe_schema(document: Document, schema: Node, seen: frozenset[str] = frozenset()) -> Shape:
-    """Put a schema in words. The inside of a schema in `seen` is left out, so that recursion ends."""
+    """Describe a schema in words. The inside of a schema in `seen` is left out, so that recursion ends."""
     whole = _merge(document, schema)
     item = _merge(document, whole["items"]) if "items" in whole else whole
     names = {word.schema for word in _words(document, schema) if word.schema}

@@ -83,7 +83,7 @@ class Pace:
         self._moved += count
 
     def is_too_slow(self, now: float) -> bool:
-        """Say whether the client has used up its time."""
+        """Return whether the client has used up its time."""
         return now - self._began > self._timeout_seconds + self._moved / SLOWEST_BYTES_A_SECOND
 
 

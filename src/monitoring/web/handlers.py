@@ -37,12 +37,12 @@ async def get_entrance(request: Request) -> Reply:
 
 
 async def get_health() -> Reply:
-    """Say that the process answers. No backend is asked, so that a slow one does not get us restarted."""
+    """Report that the process answers. No backend is asked, so that a slow one does not get us restarted."""
     return Reply({"status": "ok"})
 
 
 async def get_readiness(request: Request) -> Reply:
-    """Say whether requests can be served now. The application was built with a function that knows."""
+    """Report whether requests can be served now. The application was built with a function that knows."""
     reply: Reply = await request.app.readiness()
     return reply
 

@@ -18,7 +18,7 @@ from monitoring.web.replies import notes_of, raw_headers_of
 
 MAX_PATH_CHARACTERS = 200
 SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
-# However the beginning is spelt: what was meant for a ping shows no token.
+# The beginning matches in any spelling, so that a path that was meant for a ping never shows its token.
 PING_TOKEN = re.compile(r"(?<=ping/)[^/]+", re.IGNORECASE)
 MASK = "********"
 _NOSNIFF = b"x-content-type-options", b"nosniff"

@@ -73,7 +73,7 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
     trusted_proxies: Sequence[str],
     finishing_seconds: int,
 ) -> ServerConfig:
-    """Say how uvicorn serves an application, whose errors are in the catalogue."""
+    """Return the configuration by which uvicorn serves an application. `catalogue` has its errors."""
     return Config(
         app,
         host=host,
@@ -114,7 +114,7 @@ class WebServer(Server):
         try:
             await self.serve([listener])
         except asyncio.CancelledError:
-            # The second request to stop cuts requests off on purpose: no word of each of them.
+            # The second request to stop cuts requests off on purpose, so they are not logged one by one.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             raise
 
@@ -125,7 +125,7 @@ class WebServer(Server):
             self._announce(self.servers[0].sockets[0])
 
     async def on_tick(self, counter: int) -> bool:
-        """Say whether it is time to end."""
+        """Return whether it is time to end."""
         return await super().on_tick(counter) or self._is_stopped()
 
     @contextmanager
@@ -227,7 +227,7 @@ class ContractProtocol(HttpToolsProtocol):
             data = self._parse(data)
 
     def resume_writing(self) -> None:
-        """Go on with a reply: the client has read most of what was there."""
+        """Continue with a reply: the client has read most of what was there."""
         super().resume_writing()
         self.reading.restart(self.loop.time())
 
@@ -271,7 +271,7 @@ class ContractProtocol(HttpToolsProtocol):
         super().on_response_complete()
 
     def shutdown(self) -> None:
-        """Make the next reply the last, or close the connection if nothing is asked any more."""
+        """Make the next reply the last, or close the connection if no request is under way."""
         self.is_stopping = True
         if self._is_asked():
             super().shutdown()
@@ -364,7 +364,7 @@ class ContractProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._is_answering():
-            # What was asked before gets its replies, and the connection ends without ours.
+            # Earlier requests get their replies, and the connection ends without ours.
             self.cycle.keep_alive = False
             return
         record_reply(NO_OPERATION, HTTPStatus.BAD_REQUEST, 0.0)
@@ -373,15 +373,15 @@ class ContractProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _is_asked(self) -> bool:
-        """Say whether a request, of which the head is here, waits for its reply."""
+        """Return whether a request, of which the head is here, waits for its reply."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _is_answering(self) -> bool:
-        """Say whether requests that arrived whole still wait for their replies."""
+        """Return whether requests that arrived whole still wait for their replies."""
         return self._is_asked() and not self.cycle.more_body
 
     def _is_idle(self) -> bool:
-        """Say whether the connection is between two requests. Then uvicorn's timer ends it."""
+        """Return whether the connection is between two requests. Then uvicorn's timer ends it."""
         return self.timeout_keep_alive_task is not None and self.arriving is None
 
     def _is_too_slow(self, now: float) -> bool:

@@ -31,7 +31,7 @@ INLINE = {
 }
 HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 BLOCKS = {"blockquote", "dl", "ol", "p", "pre", "table", "ul", *HEADINGS}
-# Elements that stand only inside others, and inside which.
+# Elements that are allowed only inside certain others, and those others.
 PARTS = {
     "caption": {"table"}, "dd": {"dl"}, "dt": {"dl"}, "li": {"ol", "ul"}, "tbody": {"table"}, "td": {"tr"},
     "tfoot": {"table"}, "th": {"tr"}, "thead": {"table"}, "tr": {"table", "tbody", "tfoot", "thead"},

@@ -36,7 +36,7 @@ _WRITTEN_IN_CAPITALS = {"og": "Open Graph", "seo": "SEO", "html": "HTML", "markd
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Two pieces that stand side by side; None where one side has nothing."""
+    """Two pieces that are shown side by side; None where one side has nothing."""
 
     original: Markup | None
     translation: Markup | None

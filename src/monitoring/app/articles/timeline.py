@@ -20,7 +20,7 @@ BURST = timedelta(minutes=10)
 
 _ACTORS = {PUBLISHER.name: "The publisher", COMMAND_LINE.name: "The command line"}
 
-# What somebody did to the translation into a locale, and what to all of them or the article.
+# What somebody did: in words about one locale, and about all of them or the article itself.
 _ACTS: Mapping[str, tuple[str, str]] = {
     Action.TRANSLATIONS_RETRIED: ("retried", "retried all that failed"),
     Action.ARTICLE_RETRANSLATED: ("had it translated again into", "had it translated again"),

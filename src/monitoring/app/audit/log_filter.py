@@ -33,9 +33,9 @@ class FilterForm:
 
 
 def read_filter(query: Mapping[str, str], zone: ZoneInfo) -> FilterForm:
-    """Read the form. Days are by the clocks of the zone, and both count.
+    """Read the form. Days are in the zone, and the first and the last are included.
 
-    What is no option of a list finds everything.
+    A value that a list does not offer filters nothing.
     """
     texts = {name: query.get(name, "").strip()[:MAX_CHARACTERS] for name in _FIELDS}
     texts["kind"] = texts["kind"] if texts["kind"] in KINDS else ""

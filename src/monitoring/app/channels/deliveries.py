@@ -24,7 +24,7 @@ from monitoring.notifications.tasks import nudge
 
 DELIVERIES_A_PAGE = 50
 
-# A sum of events names so many monitors.
+# A message about several events names at most this many monitors.
 MOST_NAMED = 3
 
 _PATH = "/settings/notifications/{channel_id}/deliveries"

@@ -33,7 +33,7 @@ _WITHOUT_A_FIELD = ("type", "events", "routing", "enabled")
 class Field:
     """A field of the form of one type.
 
-    `options` are those of a choice, each with its words. `rows` is above 1 where many lines can be typed.
+    `options` are those of a choice, each with its label. `rows` is above 1 where many lines can be typed.
     """
 
     name: str
@@ -122,7 +122,7 @@ def write_form(channel: NotificationChannel) -> ChannelForm:
 def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> dict[str, str]:
     """Return the sentences of a problem and its `others`, by field.
 
-    What is about no single field stands under `WHOLE_FORM`. A field has one sentence, the first.
+    A sentence about no single field is under `WHOLE_FORM`. A field has one sentence, the first.
     """
 
     def place(_problem: Problem, sentence: str) -> tuple[str, str]:

@@ -152,7 +152,7 @@ async def test_routes(visit: Visit) -> Response:
 
 
 async def ask_reader(visit: Visit) -> Response:
-    """Have the link sent again that confirms an email address."""
+    """Send the link that confirms an email address once more."""
     async with transaction():
         channel = await _get_channel(visit)
         if channel.enabled and channel.is_unconfirmed:

@@ -16,7 +16,7 @@ from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.auth.service import list_keys
 from monitoring.contract.problems import Problem
 
-# What calls once an hour is in use between its calls too.
+# A client that calls once an hour uses the key between its calls, too.
 RECENTLY = timedelta(hours=2)
 
 NOT_BEGUN = dict.fromkeys(("make", "deploy", "revoke"), "")
@@ -54,7 +54,7 @@ def _pick(keys: Sequence[ApiKey], client_id: str | None) -> ApiKey | None:
 
 
 class Step(StrEnum):
-    """Where a step stands."""
+    """The state of a step."""
 
     DONE = "done"
     NOW = "now"
@@ -62,7 +62,7 @@ class Step(StrEnum):
 
 
 class Traffic(StrEnum):
-    """Whether a key is in use: `BUSY` is what called within `RECENTLY`."""
+    """Whether a key is in use: `BUSY` if it was used within `RECENTLY`."""
 
     NEVER = "never"
     BUSY = "busy"
@@ -79,7 +79,7 @@ class Rotation:
 
 
 def judge_rotation(old: ApiKey, new: ApiKey | None) -> Rotation:
-    """Return where each step stands. The first that is not done is `NOW`, the others are `LATER`."""
+    """Return the state of each step. The first that is not done is `NOW`, the others are `LATER`."""
     done = [new is not None, new is not None and new.last_used_at is not None, old.revoked_at is not None]
     first = done.index(False) if False in done else len(done)
     return Rotation(

@@ -1,4 +1,4 @@
-"""Wakes open pages when something that they show has changed. One look a second serves all of a process."""
+"""Wakes open pages when something that they show has changed. One look a second serves the whole process."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from monitoring.members.sessions import Standing, read_standings
 
 LOOK_INTERVAL_SECONDS = 1.0
 
-# A page that changes all the time is sent no more often. With the look, that is within three seconds.
+# A page that keeps changing is sent at most once in this time. With the time between two looks, it is at most
+# three seconds old.
 REST_SECONDS = 1.5
 
-# A page that hears nothing for 25 seconds says that it is old. Proxies give up after a minute, or later.
+# A page that receives nothing for 25 seconds tells its reader that it is old. Proxies give up after a minute,
+# or later.
 SILENCE_SECONDS = 10.0
 
 # Of all that a page shows, in that order.
@@ -45,7 +47,7 @@ class Changes:
     ) -> Fingerprints | None:
         """Wait until what is shown has other fingerprints, and return those; after a silence, the same.
 
-        Returns None if the page is to ask anew: the session has ended, or its person has another role or
+        Returns None if the page has to ask again: the session has ended, or its person has another role or
         team, or the process stops, or the database is away.
         """
         woken: asyncio.Future[Fingerprints | None] = asyncio.get_running_loop().create_future()

@@ -30,10 +30,12 @@ SendLine: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
-# Then the script asks anew. So it gets what moves with time alone, such as uptime, and the session is seen.
+# After this time the script asks again. So the page is renewed where it depends on the time alone, such as
+# uptime, and the session counts as seen.
 FOLLOWED_SECONDS = 300.0
 
-# Proxies that keep an answer until it is whole would keep it for minutes. NGINX reads this.
+# Proxies that buffer an answer until it is complete would hold a page back for minutes. NGINX reads this
+# header.
 _HEADERS = PAGE_HEADERS | {"X-Accel-Buffering": "no"}
 
 _SIGN_OF_LIFE = b"\n"
@@ -92,7 +94,7 @@ class _Following:
     async def _send_changes(
         self, send: SendLine, shown: tuple[Shown, ...], fingerprints: Fingerprints, first: Response
     ) -> None:
-        """Send what the page has become, until its script is to ask anew."""
+        """Send each new state of the page, until its script has to ask again."""
         await send(bytes(first.body))
         standing = self._visit.standing
         while (found := await self._changes.wait(shown, fingerprints, standing)) is not None:
@@ -162,7 +164,7 @@ class _Lines(Response):
 
 
 async def _end(sending: asyncio.Future[None]) -> None:
-    """Let the lines end without an error. The script asks anew, and gets the error then."""
+    """Let the lines end without an error. The script asks again, and gets the error then."""
     try:
         await sending
     except (Problem, BackendUnavailable):

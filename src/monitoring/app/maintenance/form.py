@@ -135,7 +135,7 @@ def place_problem(problem: Problem, catalogue: Catalogue, typed: Typed) -> Texts
 
 @cache
 def judge() -> Check:
-    """Return the document's check of a form. Compiled once, at the start."""
+    """Return the document's check of a form. It is compiled once, at the start."""
     return check_of("MaintenanceWindowCreate")
 
 
@@ -155,7 +155,7 @@ def _read_zone(name: str, problems: list[Problem]) -> ZoneInfo:
 
 
 def _read_moment(text: str, zone: ZoneInfo) -> datetime | str | None:
-    """Read a local time. Text that is none stays text, for the document to refuse."""
+    """Read a local time. Any other text is returned unchanged, for the document to refuse."""
     for form in _FORMATS if text else ():
         try:
             return datetime.strptime(text, form).replace(tzinfo=zone).astimezone(UTC)

@@ -9,7 +9,7 @@ import orjson
 
 from monitoring.contract.document import Json, published_document
 
-# What is compared, as it is named between the source and the comparison.
+# The member of an assertion that is written between its source and its comparison.
 _SUBJECTS = {"json": "path", "header": "name"}
 
 _JSON_SCALAR = re.compile(r"true|false|-?[0-9]+(\.[0-9]+)?|\".*\"", re.DOTALL)

@@ -1,4 +1,4 @@
-"""The axis of time of a chart: what its windows are called, and where labels stand. Pure."""
+"""The axis of time of a chart: what its windows are called, and where labels are placed. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitoring.history.timeline import Window
 
 _MINUTE = timedelta(minutes=1)
 
-# A phone has room for so many labels of the time.
+# A phone has room for this many labels of the time.
 _MAX_TICKS = 5
 _BETWEEN_TICKS = tuple(minutes * _MINUTE for minutes in (1, 2, 5, 15, 30, 60, 120, 360))
 
@@ -20,7 +20,7 @@ _BETWEEN_TICKS = tuple(minutes * _MINUTE for minutes in (1, 2, 5, 15, 30, 60, 12
 class Axis(NamedTuple):
     """What a window of a chart is called, and how often and in what form times are written.
 
-    A label stands where a multiple of `between_ticks` begins, by the reader's clock.
+    A label is placed where a multiple of `between_ticks` begins, by the reader's clock.
     """
 
     unit: str

@@ -27,7 +27,7 @@ class MonitorChoices(NamedTuple):
 async def list_monitor_choices(team_id: UUID, chosen: Sequence[str]) -> MonitorChoices:
     """Offer those that are chosen, and the team's others: the newest, if it has very many.
 
-    What is no id is left out.
+    Text that is not an id is left out.
     """
     others = await name_newest_monitors(team_id, MAX_OFFERED + 1)
     are_more = len(others) > MAX_OFFERED
@@ -41,7 +41,7 @@ async def list_monitor_choices(team_id: UUID, chosen: Sequence[str]) -> MonitorC
 
 
 def read_ids(texts: Sequence[str]) -> list[UUID]:
-    """Read ids. What is none is left out."""
+    """Read ids. Text that is not an id is left out."""
     ids = []
     for text in texts:
         try:

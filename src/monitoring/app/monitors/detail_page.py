@@ -60,7 +60,7 @@ UPTIME_RANGES = {
 
 
 class Period(NamedTuple):
-    """How far back response times reach, in what windows the table has them, and the chart of those."""
+    """A choice of response times to show: how far back, in which windows, and with which axis."""
 
     title: str
     length: timedelta
@@ -79,7 +79,7 @@ PERIODS = {
 
 
 def period_of(visit: Visit) -> Period:
-    """Return the period that is asked for; a day if it is none."""
+    """Return the period that the query names; a day if it names none."""
     return PERIODS.get(visit.query.get("range", ""), PERIODS["24h"])
 
 
@@ -153,7 +153,7 @@ async def show_monitor(visit: Visit) -> Response:
 
 
 def _show_configuration(monitor: Monitor) -> Mapping[str, Json]:
-    """Return what the page tells: assertions as they are typed, and of an authority only that it is set."""
+    """Return what the page shows: assertions as they are typed, and of an authority only that it is set."""
     return {
         **flatten(configuration_of(monitor)),
         "assertions": "\n".join(map(write_assertion, monitor.assertions)) or None,

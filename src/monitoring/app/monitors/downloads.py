@@ -61,7 +61,7 @@ async def _write_checks(visit: Visit, monitor_id: UUID, asked: Range) -> AsyncIt
 
 
 def _name(visit: Visit, what: str) -> dict[str, str]:
-    """Return the headers of a file to keep. Its name has the moment, and not the monitor's name."""
+    """Return the headers of a file to keep. Its name contains the moment, but not the monitor's name."""
     return PAGE_HEADERS | {
         "Content-Disposition": f'attachment; filename="{what}-{visit.now:%Y%m%d-%H%M}.csv"'
     }

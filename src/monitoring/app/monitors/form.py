@@ -171,7 +171,7 @@ def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
 def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> Texts:
     """Return the sentences of a problem and its `others`, by field and in the order of the form.
 
-    What is about no single field stands under `WHOLE_FORM`. A field has one sentence, the first. A problem
+    A sentence about no single field is under `WHOLE_FORM`. A field has one sentence, the first. A problem
     with one entry of a field names that entry as it was typed.
     """
     kinds, labels = kinds_of(form["type"]), labels_of(form["type"])
@@ -223,7 +223,7 @@ def _read_text(name: str, text: str) -> str | None:
 
 
 def _read_integer(_: str, text: str) -> int | str | None:
-    """Read a number. Any other text stays text, for the schema to refuse."""
+    """Read a number. Any other text is returned unchanged, for the schema to refuse."""
     text = text.strip()
     return int(text) if _INTEGER.fullmatch(text) else text or None
 
@@ -290,7 +290,7 @@ def _as_sent(name: str, text: str) -> str:
 
 @cache
 def judge() -> Check:
-    """Return the document's check of a form. Compiled once, at the start: it takes half a second."""
+    """Return the document's check of a form. It is compiled once, at the start: it takes half a second."""
     return check_of(_SCHEMA)
 
 

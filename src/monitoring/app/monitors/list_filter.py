@@ -58,7 +58,7 @@ def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
 
 @cache
 def judge() -> Check:
-    """Return the document's check of a filter. Compiled once, at the start: it takes half a second."""
+    """Return the document's check of a filter. It is compiled once, at the start: it takes half a second."""
     parameters = published_document().operations["list_monitors"].parameters
     schemas = {each["name"]: each["schema"] for each in parameters if each["name"] in _NAMES}
     return document_rules().form_check({"type": "object", "properties": schemas}, "query")

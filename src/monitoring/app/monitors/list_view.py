@@ -57,7 +57,7 @@ DENSITIES = {each.name: each for each in (ROOMY, COMPACT)}
 
 @dataclass(frozen=True, slots=True)
 class ListView:
-    """What a query asks for. `sought` are the fields of the filter as they were typed."""
+    """What the query of the list asks for. `sought` are the fields of the filter as they were typed."""
 
     sought: Mapping[str, str]
     order: MonitorOrder
@@ -67,7 +67,7 @@ class ListView:
 
     @property
     def query(self) -> dict[str, str]:
-        """The query of the same list, from its first page on. What is as usual is left out."""
+        """The query of the same list, from its first page on. Defaults are left out."""
         kept = {"sort": "" if self.order is MonitorOrder.WORST else self.order.value}
         return {**self.sought, **kept, "group": "tag" if self.is_grouped else ""}
 
@@ -97,11 +97,11 @@ class ListView:
         return split_tags(self.sought["tag"])
 
     def with_tag(self, tag: str) -> str:
-        """Name the tags of the filter, and this one."""
+        """Return the tags of the filter, and this one."""
         return ",".join(dict.fromkeys((*self.tags, tag)))
 
     def without_tag(self, tag: str) -> str:
-        """Name the tags of the filter but this one."""
+        """Return the tags of the filter except this one."""
         return ",".join(each for each in self.tags if each != tag)
 
     @property
@@ -111,7 +111,7 @@ class ListView:
 
 
 def read_view(query: QueryParams, density: str) -> ListView:
-    """Read a query. What is none of the choices stands for the usual one."""
+    """Read a query. A value that is not offered means the default."""
     return ListView(
         sought=echo_filter(query),
         order=MonitorOrder(query["sort"]) if query.get("sort") in ORDERS else MonitorOrder.WORST,
@@ -122,6 +122,6 @@ def read_view(query: QueryParams, density: str) -> ListView:
 
 
 def _page_of(query: QueryParams) -> int:
-    """Return the number of the page that is asked for. The first stands for everything that is no number."""
+    """Return the number of the page that the query names; the first page if it names no number."""
     text = query.get("page", "")
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < MAX_PAGE_DIGITS else 1

@@ -27,10 +27,11 @@ _MS_A_SECOND = 1000
 
 
 class Line(NamedTuple):
-    """A series by the window. Windows without answers are gaps in the path; one between gaps is a dot.
+    """A series with a value for each window.
 
-    Coordinates run from 0 to `SIDE`, to the right and downwards. The page stretches them to its room. A point
-    stands in the middle of its window.
+    Windows without answers are gaps in the path, and a window between two gaps is a dot. Coordinates run from
+    0 to `SIDE`, to the right and downwards. The page stretches them to its room. A point is in the middle of
+    its window.
     """
 
     look: str
@@ -48,7 +49,7 @@ class Shade(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Something by the window, as lines or as areas. `points` describes each window.
+    """Values of each window, as lines or as areas. `points` describes each window.
 
     Each area reaches down to the axis. An area that is drawn later leaves of an earlier one what is above it.
     """

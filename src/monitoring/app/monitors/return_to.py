@@ -20,7 +20,7 @@ MAX_QUERY_CHARACTERS = 2000
 def remember_list(visit: Visit, page: Response, monitor_id: UUID) -> None:
     """Remember the list in a cookie if a link there led to this page of a monitor.
 
-    What follows a page is sent to others too, so it remembers nothing.
+    The answer to a script that follows a page is sent to others too, so nothing is remembered for it.
     """
     came_from = urlsplit(visit.request.headers.get("referer", ""))
     if visit.is_followed or not visit.may_change or came_from.path != visit.locate("/monitors"):

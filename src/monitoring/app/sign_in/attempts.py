@@ -1,6 +1,6 @@
 """How often passwords may be tried.
 
-No guesses from elsewhere keep somebody out who signs in with a browser that they signed in with before.
+Guesses from elsewhere never lock out a browser that has signed in before.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from monitoring.members.rules import read_email
 from monitoring.members.sign_in import record_refusal
 from monitoring.settings import RateLimitPolicy
 
-# Most refusals of one person that the audit log notes, wherever they come from.
+# The most refusals of one person that the audit log records, wherever they come from.
 NOTED_OF_ONE_PERSON = RateLimitPolicy("sign_in_noted", 20, 3600)
 
-# Most links for a new password that one email is sent. Each works for as long as this window.
+# The most links for a new password that one email is sent. Each works for as long as this window.
 MAX_LINKS_OF_ONE_PERSON = RateLimitPolicy("password_links", 5, 3600)
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A password that somebody sent. `email` is empty if the text was none.
+    """A password that somebody sent. `email` is empty if the text was not an email.
 
     `counted_as` is the browser, or the address with the email. `is_last` says that the next attempt there
     will be refused, and `is_last_of_all` says the same of the next one for this email from any address.
@@ -91,7 +91,7 @@ async def _is_noted(attempt: Attempt) -> bool:
 
 
 def spell_email(text: str) -> str:
-    """Return an email's one spelling; nothing for text that is none."""
+    """Return an email's one spelling; empty text if it is not an email."""
     try:
         return read_email(text)
     except Refused:

@@ -129,7 +129,7 @@ def _write_value(value: Value) -> str:
 
 
 def write_yaml(value: Any, **style: Any) -> str:  # noqa: ANN401 - JSON, and what PyYAML takes
-    """Write YAML in which no line is broken."""
+    """Write YAML without wrapping long lines."""
     import yaml  # noqa: PLC0415 - many a worker never writes any
 
     written: str = yaml.safe_dump(value, allow_unicode=True, width=math.inf, **style)

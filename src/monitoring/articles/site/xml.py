@@ -12,5 +12,5 @@ _NOT_ALLOWED = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 
 def write_text(text: str) -> str:
-    """Write a text for between tags and for attributes in double quotes."""
+    """Escape a text for use between tags and in attributes with double quotes."""
     return escape(_NOT_ALLOWED.sub("", text), {'"': "&quot;"})

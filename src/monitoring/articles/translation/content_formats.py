@@ -20,7 +20,7 @@ class TextFormat(StrEnum):
 
     @property
     def is_markdown(self) -> bool:
-        """Whether it is Markdown, with whatever in it."""
+        """Whether it is Markdown of any kind."""
         return self in (TextFormat.MARKDOWN, TextFormat.MDX)
 
 
@@ -73,13 +73,13 @@ def _contradicts_html(content: str) -> bool:
 
 
 def _is_enclosed(content: str) -> bool:
-    """Say whether it could be HTML by its first and last character, or has a block of HTML."""
+    """Return whether it could be HTML by its first and last character, or has a block of HTML."""
     stripped = content.strip()
     return (stripped.startswith("<") and stripped.endswith(">")) or bool(_HTML_BLOCK_END.search(content))
 
 
 def _has_words_outside_blocks(content: str) -> bool:
-    """Say whether Markdown or paragraphs stand beside blocks of HTML, or Markdown behind a blank line in one.
+    """Return whether Markdown or paragraphs are beside blocks of HTML, or Markdown after a blank line in one.
 
     An element such as `<Card>` is a component of MDX.
     """
@@ -95,7 +95,7 @@ def _has_words_outside_blocks(content: str) -> bool:
 
 
 def _texts(content: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield where words stand that are no code, and whether that is outside of all blocks."""
+    """Yield the spans of text outside code, and whether each is outside all blocks."""
     position = blocks = opaque = 0
     for token in tokenize(content):
         start, position = position, position + len(token.raw)

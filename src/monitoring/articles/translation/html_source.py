@@ -60,7 +60,7 @@ def html_atoms(
 
 
 def _words(raw: str, text_format: Format, block: int) -> Iterator[Atom]:
-    """Cut words at blank lines: who writes no `<p>` lets something else make paragraphs, as WordPress."""
+    """Cut words at blank lines: an author who writes no `<p>` lets WordPress or the like make paragraphs."""
     for index, part in enumerate(_BLANK_LINES.split(raw)):
         if part:
             kind = Kind.BREAK if index % 2 else Kind.TEXT
@@ -96,7 +96,7 @@ def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
 
 
 def _forbids_translation(name: str, value: str) -> bool:
-    """Return whether an attribute keeps an element as it is: its author demands it, or has written it."""
+    """Return whether an attribute keeps an element as it is: by its author's wish, or by another language."""
     match name:
         case "translate":
             return value.lower() == "no"

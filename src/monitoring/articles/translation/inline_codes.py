@@ -16,7 +16,7 @@ def normalise_spaces(text: str) -> str:
 
 
 def has_words(text: str) -> bool:
-    """Say whether there is anything to translate: at least one letter outside the codes."""
+    """Return whether there is anything to translate: at least one letter outside the codes."""
     return any(map(str.isalpha, plain_text(text)))
 
 
@@ -46,7 +46,7 @@ def accepted(segment: str, answer: object) -> str | None:
 
 
 def readable(text: str) -> str:
-    """Write a segment with `&` and `<` for their references, as people type it, unless that means another."""
+    """Write a segment with `&` and `<` for their references, as people type it, if that stays unambiguous."""
     shown = html.unescape(text)
     return shown if accepted(text, shown) == text else text
 

@@ -90,7 +90,7 @@ _CHATTER = re.compile(
 )
 _SORRY = re.compile(r"\b(?:sorry|apolog|regret|unfortunate|afraid|excuse|cannot|can't|an ai)", re.IGNORECASE)
 
-# Signs that show nothing in a text, but make something of it in Markdown, which models write.
+# Signs that format text in Markdown, which models write. In plain text they do nothing.
 _MARKDOWN_SIGNS = ("**", "__", "~~", "`")
 _BLOCK_SIGN = re.compile(r"(?:#{1,6}|[*+>\u2022-])\s")
 _BRACES = ("{}", "[]")
@@ -118,7 +118,7 @@ _NEGATIONS = {
 }
 
 
-# One of them, and one that says something: no "whether or not", "if not", "not only".
+# One of them in a phrase that negates something: not "whether or not", "if not" or "not only".
 _ENGLISH_NEGATION = re.compile(
     r"(?<!\bor )(?<!\bif )\b(?:not(?! only\b| limited\b)|never|cannot|no longer|\w+n['\u2019]t)\b",
     re.IGNORECASE,
@@ -153,7 +153,7 @@ def find_short_in_another_language(answers: Mapping[str, str], target: str) -> f
     """Return the segments whose answers, too short to judge alone, are together in another language.
 
     `answers` are those to all segments of an article that are judged to be translations. Names and terms,
-    which stay as they are, tell no language.
+    which stay as they are, are of no language.
     """
     new = {
         segment: _new_words(segment, text)

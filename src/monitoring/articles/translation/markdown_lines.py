@@ -36,7 +36,7 @@ _OPTION = re.compile(r"(?:[ ]{4,}|\t)\S|\s*:[\w-]{1,60}:(?:\s|$)")
 
 
 def find_titles(line: str) -> list[tuple[int, int]]:
-    """Find the words of a line that is verbatim else: its title, or attributes that readers see."""
+    """Find the words of a line that is otherwise verbatim: its title, or attributes that readers see."""
     if titled := _TITLED_LINE.match(line):
         return [titled.span("title")]
     return [attribute.span("title") for attribute in _TITLE_ATTRIBUTE.finditer(line)]

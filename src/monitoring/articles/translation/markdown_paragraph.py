@@ -23,7 +23,7 @@ from monitoring.articles.translation.markdown_places import Places
 from monitoring.articles.translation.segmentation import Atom, Kind, assemble
 from monitoring.articles.translation.segments import InPageLink, Piece, Template, verbatim
 
-# Characters: what stands beside words concerns no line behind them, and no search holds up other threads.
+# In characters. What is beside words does not affect later lines, and no search holds up other threads.
 _LONGEST_READ_AT_ONCE = 4_000
 
 # What makes a line more than words, or would make words opaque over a line end.
@@ -148,7 +148,7 @@ class MarkdownParagraph:
         yield from self._words_of_line(start, end)
 
     def _are_only_words(self, start: int, end: int) -> bool:
-        """Say whether lines have no prefixes in the source, and mean no more than words."""
+        """Return whether lines have no prefixes in the source, and mean no more than words."""
         first, last = self._line_number(start), self._line_number(end)
         if LINE_OF_ITS_OWN.match(self._lines[last]):  # perhaps by what stands behind `end`
             return False

@@ -34,7 +34,7 @@ class Lines:
     def places(self, token: Token, floor: int | None) -> "Places | None":
         """Find the first character of each line of a block's content; cells have a `floor`.
 
-        None if markdown-it has left out what we do not expect.
+        None if markdown-it has left out something unexpected.
         """
         places: list[tuple[int, int]] = []
         position = 0

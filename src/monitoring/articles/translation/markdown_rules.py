@@ -1,4 +1,4 @@
-"""Has markdown-it ask only the rules that can match, which is most of what reading a long document costs.
+"""Makes markdown-it try only the rules that can match: trying rules is most of the cost of a long document.
 
 The rules and their order are markdown-it's. Those that begin with certain characters are only asked at these,
 where a paragraph ends is found once, though two rules want to know it, and words are one token over all lines

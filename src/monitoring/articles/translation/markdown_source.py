@@ -44,7 +44,7 @@ def _without_code(atom: Atom) -> Atom:
 
 
 def _has_unknown_tags(token: Token, children: Sequence[Token]) -> bool:
-    """Say whether HTML has tags that only browsers read, such as `<a b="c"d>`: it is read as they do."""
+    """Return whether HTML has tags that only browsers read, such as `<a b="c"d>`: it is read as they do."""
     return is_html(token) and any(
         child.type == "text" and _HTML_SIGN.search(child.content) for child in children
     )

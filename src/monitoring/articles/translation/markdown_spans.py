@@ -42,7 +42,7 @@ def parse_blocks(
 
 
 def has_modest_tables(source: str) -> bool:
-    """Say whether tables stay within `MAX_TABLE_CELLS`. Rows count as wide as the widest possible head."""
+    """Return whether tables stay within `MAX_TABLE_CELLS`. Rows count as wide as the widest possible head."""
     columns = count = 0
     for line in source.splitlines():
         if not line.strip():
@@ -96,7 +96,7 @@ class _PlacingState(StateInline):
 
 
 def _note_places(state: StateInline, start: int, known_count: int) -> None:
-    """Note where the new tokens stand, of markup that begins at `start`."""
+    """Record the places of the new tokens of the markup that begins at `start`."""
     end = state.pos
     for token in reversed(state.tokens[known_count:]):
         if not token.meta:

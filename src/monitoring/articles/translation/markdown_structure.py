@@ -79,7 +79,7 @@ class Structure:
         return frozenset(markup.items())
 
     def is_line_of_words(self, block: int) -> bool:
-        """Say whether a block is inline content on one line, and no markup."""
+        """Return whether a block is inline content on one line, and no markup."""
         first_line, end_line = self.lines.get(block, (0, 0))
         return end_line - first_line == 1 and self.signatures[block] == _ONLY_WORDS
 
@@ -107,10 +107,10 @@ class SourceStructure:
         return _read(self._source, has_dialects=False)
 
     def is_sure_to_stay(self, segment: Segment, text: str) -> bool:
-        """Say without reading whether a text in place of a segment changes nothing.
+        """Return whether a text in place of a segment certainly changes nothing, without parsing it.
 
-        It does not if both are plain words, on a line that has only words. A document with dialects is read
-        in two ways, and perhaps has no such line in one of them.
+        That is certain if both are plain words, on a line that has only words. A document with dialects is
+        read in two ways, and perhaps has no such line in one of them.
         """
         return (
             not segment.codes

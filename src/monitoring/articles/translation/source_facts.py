@@ -90,7 +90,7 @@ def digits_of(text: str) -> str:
 
 
 def most_repetitions(words: Sequence[str], lengths: range) -> int:
-    """Return how many times in a row the most repeated phrase of so many words stands."""
+    """Return how many times in a row a phrase of one of these lengths is repeated at most."""
     if len(set(words)) == len(words):
         return 1
     most = 1
@@ -102,7 +102,7 @@ def most_repetitions(words: Sequence[str], lengths: range) -> int:
 
 
 def says_all_again(text: str, fewest_letters: int = FEWEST_SAID_AGAIN) -> bool:
-    """Return whether a text is some words twice in a row."""
+    """Return whether a text consists of the same words twice in a row."""
     words = words_of(text.lower())
     half, rest = divmod(len(words), 2)
     said = words[:half]

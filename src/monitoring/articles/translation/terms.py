@@ -1,6 +1,6 @@
 """Terms that must be translated in one way, or stay as they are.
 
-They stand in a CSV file (RFC 4180, UTF-8) with the columns `COLUMNS`. Without a locale a line is for all of
+They are in a CSV file (RFC 4180, UTF-8) with the columns `COLUMNS`. Without a locale a line is for all of
 them, and without a translation its term stays as it is.
 """
 
@@ -47,7 +47,7 @@ class LocaleTerms:
         self._terms = sorted(translations, key=lambda term: (-len(term), _is_in_lower_case(term)))
 
     def find(self, text: str) -> dict[str, str]:
-        """Find the terms that stand in a text as whole words, with their translations, the longest first.
+        """Find the terms that occur in a text as whole words, with their translations, the longest first.
 
         A term in lower case is found in any case. One within a longer term is not found.
         """

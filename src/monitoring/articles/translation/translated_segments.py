@@ -25,10 +25,10 @@ from monitoring.articles.translation.mended_answers import mended
 # Returns the fault of a segment's translation into a locale, if it has one: (segment, translation, locale).
 FindFault = Callable[[str, str, str], str | None]
 
-# What an engine does to all texts of a request. Short ones do not show it alone.
+# Faults that an engine makes in all texts of a request. A short text does not reveal them alone.
 _OF_WHOLE_ANSWERS = frozenset({Fault.LENGTH, Fault.SCRIPT, Fault.ENGLISH, Fault.LANGUAGE})
 
-# What an engine may do better without the codes.
+# Faults that an engine may avoid when there are no codes.
 _OF_MARKUP = frozenset({Fault.MARKUP, Fault.BORDERS})
 
 # Has work done, perhaps in another thread.
@@ -186,7 +186,7 @@ class _Asking:
         return cleaned
 
     def _without_faults(self, cleaned: Mapping[str, str | None]) -> dict[str, str]:
-        """Leave out cleaned answers that are none, and those with a fault, which are counted."""
+        """Leave out missing answers, and those with a fault, which are counted."""
         texts = {segment: text for segment, text in cleaned.items() if text is not None}
         if self._find_fault is None:
             return texts

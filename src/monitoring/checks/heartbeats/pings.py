@@ -79,7 +79,7 @@ async def _take(token: UUID, sent: Sent) -> list[UUID]:
 
 
 async def _lock(token: UUID) -> Heartbeat:
-    """Lock a heartbeat's check state until the transaction ends, first, as everybody who stores checks."""
+    """Lock a heartbeat's check state until the transaction ends. Whoever stores checks locks it first."""
     token_sha256 = hash_token(token)
     found = await Heartbeat.get_or_none(token_sha256=token_sha256).only("monitor_id")
     if found and await CheckState.select_for_update().get_or_none(monitor_id=found.monitor_id):
@@ -91,7 +91,7 @@ async def _lock(token: UUID) -> Heartbeat:
 
 
 def _run(heartbeat: Heartbeat, sent: Sent, now: datetime) -> timedelta | None:
-    """Note what a ping says of the job's runs. Returns how long the run took that it ends, if that is known.
+    """Record what a ping reports of the job's runs. Returns the duration of the run it ends, if known.
 
     Runs may overlap: an end with another `rid` than that of the last start leaves that run under way.
     """

@@ -11,7 +11,7 @@ from monitoring.monitors.heartbeats.models import Ping
 
 
 def represent_pings(page: Page[Ping]) -> dict[str, Any]:
-    """Write a `PingList`."""
+    """Render a `PingList`."""
     return {
         "pings": [represent_ping(ping) for ping in page.rows],
         "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
@@ -19,7 +19,7 @@ def represent_pings(page: Page[Ping]) -> dict[str, Any]:
 
 
 def represent_ping(ping: Ping) -> dict[str, Any]:
-    """Write a `Ping`."""
+    """Render a `Ping`."""
     return {
         "received_at": write_timestamp(ping.received_at),
         "kind": ping.kind,

@@ -1,6 +1,6 @@
 """What a monitor asserts of an answer, and whether that holds. Pure.
 
-Nothing that is said of a failure quotes the answer.
+No message about a failure quotes the answer.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def find_failed(assertions: Sequence[Mapping[str, Json]], exchange: Exchange) ->
 
 
 class _CutError(Exception):
-    """What is to be judged stands in a part of the body that was not read."""
+    """The value to compare is in a part of the body that was not read."""
 
 
 class _NotJsonError(Exception):
@@ -69,7 +69,7 @@ class _NotJsonError(Exception):
 
 
 class _Answer:
-    """An answer, of which is read what some assertion needs."""
+    """An answer, parsed only as far as some assertion needs it."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -163,7 +163,7 @@ def _compare(comparison: str, found: Json, value: Json) -> str | None:
 
 
 def _holds(comparison: str, found: Json, value: Json) -> bool | None:
-    """Say whether a value holds; None if it is of a type that cannot be compared so."""
+    """Return whether a comparison holds; None if the value's type cannot be compared that way."""
     if comparison == "equals":
         return bool(found == value)
     if comparison == "contains" and isinstance(found, list):
@@ -178,7 +178,7 @@ def _holds(comparison: str, found: Json, value: Json) -> bool | None:
 
 
 def _type_of(value: Json) -> str:
-    """Return the type that JSON knows; in Python, True is a number."""
+    """Return the JSON type of a value. In Python, True is a number."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "number"
     return type(value).__name__

@@ -1,4 +1,4 @@
-"""In which encoding a page says that it is written: what browsers do with it. Pure.
+"""Finds the encoding that a page declares, as browsers do. Pure.
 
 A byte order mark outranks all of this (Encoding standard, "decode"): `webencodings.IncrementalDecoder` reads
 it.
@@ -34,12 +34,12 @@ def find_named_encoding(content_type: str) -> Encoding | None:
 
 
 def may_declare_encoding(content_type: str) -> bool:
-    """Say whether pages of this type can declare an encoding themselves: HTML, XML, and what has no type."""
+    """Return whether pages of this type can declare an encoding: HTML, XML, and pages without a type."""
     return not content_type or "html" in content_type.lower() or "xml" in content_type.lower()
 
 
 def find_declared_encoding(beginning: bytes) -> Encoding | None:
-    """Return what the first of the <meta> elements that say so declares, or else the XML declaration."""
+    """Return the encoding of the first <meta> element that declares one, or else of the XML declaration."""
     beginning = beginning[:DECLARING_BYTES]
     # The declaration of a page in UTF-16 that has no byte order mark.
     for first, label in ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be")):

@@ -62,7 +62,7 @@ class Contract:
         return write_address(url, orjson.loads(self.rules)["path"], self.settings.get("parameters"))
 
     async def judge(self, exchange: Exchange, finding: Finding, dialer: Dialer) -> Finding:
-        """Hold an answer to the contract; what was found of it otherwise stays if it does not break it.
+        """Judge an answer by the contract. If it does not break the contract, the given finding stays.
 
         Its document is read again first, if that is due. If it cannot be, the rules that were read last hold,
         and the monitor is degraded.
@@ -88,7 +88,7 @@ class Contract:
         return self.monitor_id is not None and datetime.now(UTC) - self.read_at >= interval
 
     async def _read_again(self, dialer: Dialer) -> tuple[str, str | None]:
-        """Return the rules that hold now, and why they could not be read, if so."""
+        """Return the rules that hold now, and the reason if they could not be read again."""
         assert self.monitor_id  # noqa: S101 - `_is_due` has looked
         settings = self.settings
         try:

@@ -9,7 +9,8 @@ from functools import cache, partial
 
 from webencodings import Encoding
 
-# A page has few characters that Python lacks. Each takes a microsecond, which a hostile page could multiply.
+# A page has few characters that Python's codecs lack. Each takes a microsecond, which a hostile page could
+# multiply.
 MAX_ADDED_CHARACTERS = 10_000
 
 
@@ -25,7 +26,7 @@ def decode_as_browsers(encoding: Encoding) -> Encoding:
 
 
 class _Decoder(codecs.IncrementalDecoder):
-    """Python's decoder of an encoding, with what it lacks added and what it reads otherwise corrected."""
+    """Python's decoder of an encoding, with missing characters added and differing ones corrected."""
 
     def __init__(self, codec: str, corrections: dict[int, int], errors: str) -> None:
         super().__init__(errors)
@@ -43,7 +44,7 @@ class _Decoder(codecs.IncrementalDecoder):
 
 
 class _Iso2022JpDecoder(_Decoder):
-    """Keeps from Python's decoder the escape sequences that it fails at ("pending buffer overflow")."""
+    """Keeps from Python's decoder the escape sequences on which it fails ("pending buffer overflow")."""
 
     _UNFINISHED = re.compile(rb"(?:\x1b[($]?)?\Z")
     _UNKNOWN = re.compile(rb"\x1b(?!\([BIJ]|\$[@B])")

@@ -55,7 +55,7 @@ class DnsProbe:
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """The user's name server. The operator's is asked as often for each name."""
+        """The user's name server. If the operator's is asked, the name counts as the host."""
         return self.resolver or self.name
 
     async def ask(self, dialer: Dialer) -> Finding:

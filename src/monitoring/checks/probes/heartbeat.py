@@ -71,7 +71,7 @@ class Known(NamedTuple):
 
 
 def judge(schedule: Schedule, known: Known, now: datetime) -> Finding:
-    """Say whether a ping is late. Pure.
+    """Return whether a ping is late. Pure.
 
     Nobody is accused of a ping that may have been lost because we could not receive it: nothing is known then
     until the ping after it is late. Nor of one that was due in maintenance. If the monitor is down already,
@@ -95,7 +95,7 @@ def judge(schedule: Schedule, known: Known, now: datetime) -> Finding:
 
 
 def tell_failure(exit_code: int | None) -> Finding:
-    """Return the finding of a job that failed, by its own word."""
+    """Return the finding of a job that reported its own failure."""
     told = "The job reported a failure" if exit_code is None else f"The job ended with exit code {exit_code}"
     return Finding(Outcome.DOWN, Objection.JOB_FAILED, told)
 

@@ -114,7 +114,7 @@ class Expectation:
         return [each for each in (self.required_keyword, self.forbidden_keyword) if each is not None]
 
     def is_expected(self, status_code: int | None) -> bool:
-        """Say whether a status is one of those that are expected."""
+        """Return whether a status is one of those that are expected."""
         return any(status_code in statuses for statuses in _parse_patterns(self.expected_status_codes))
 
 
@@ -127,7 +127,7 @@ def judge(
 ) -> Finding:
     """Compare an exchange with what was expected of it; the gravest objection wins. Pure.
 
-    `found` are the keywords that stand in what was read of the body, and `failed` is the first assertion that
+    `found` are the keywords that occur in what was read of the body, and `failed` is the first assertion that
     does not hold. Messages stay below 200 characters and quote nothing of the answer but its status.
     """
     if exchange.failure:

@@ -41,7 +41,7 @@ class KeywordSearch:
     """Reads a body until every keyword is found, or to its end if `reads_all`.
 
     A keyword is text: its case matters, and so does the way in which its letters are composed (no Unicode
-    normalization). `is_expected` says of a status whether keywords matter then.
+    normalization). `is_expected` returns whether keywords matter for a status.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class KeywordSearch:
         self._text: _Text | _UndeclaredText | None = None
 
     def finish(self) -> frozenset[str]:
-        """End the text where the reading ended, and return the keywords that stand in it."""
+        """End the text where the reading ended, and return the keywords that it contains."""
         text = self._text or self._begin_text(find_declared_encoding(self._beginning))
         text.read(b"", is_last=True)
         return text.found
@@ -92,7 +92,7 @@ class KeywordSearch:
 
 
 class _Text:
-    """Text in an encoding, of which only as much is kept as a keyword may need that goes on."""
+    """Text in an encoding. Only its end is kept, where a keyword may have begun."""
 
     def __init__(self, keywords: frozenset[str], encoding: Encoding | str) -> None:
         self._missing = set(keywords)
@@ -113,7 +113,7 @@ class _Text:
 
 
 class _UndeclaredText:
-    """Text that says nothing of its encoding: UTF-8, and if that fails somewhere, windows-1252 as well.
+    """Text that declares no encoding: UTF-8, and if that fails somewhere, windows-1252 as well.
 
     Browsers guess, by the page's address or its reader's language (HTML standard, "determining the character
     encoding"). Windows-1252 is what they take for most of the world.

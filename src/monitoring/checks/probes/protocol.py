@@ -37,8 +37,8 @@ class Objection(StrEnum):
 class Finding(NamedTuple):
     """What a check found, whatever kind of probe made it.
 
-    Unless the outcome is UP, `error` is a code of the document's CheckError and `message` says it to people;
-    an UNKNOWN outcome has no error. `status_code` is the answer's status, if its protocol has one.
+    Unless the outcome is UP, `error` is a code of the document's CheckError and `message` explains it to
+    people; an UNKNOWN outcome has no error. `status_code` is the answer's status, if its protocol has one.
     `certificate_expires_at` is when the first certificate on the way expires, if there was one. `answer` is
     what is kept of an answer that makes the check fail (`status_code`, and `headers` as pairs).
 

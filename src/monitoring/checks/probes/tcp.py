@@ -1,4 +1,4 @@
-"""The probe that opens a TCP connection, says what it is told to, and listens for what is expected."""
+"""The probe that opens a TCP connection, sends the monitor's text, and waits for the expected one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_HEARD_BYTES = 65_536
 
 @dataclass(frozen=True)
 class TcpProbe:
-    """Connects, and is content unless the monitor expects to hear something."""
+    """Connects, which is enough unless the monitor expects to receive something."""
 
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "settings", "timeout_seconds", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),

@@ -1,4 +1,4 @@
-"""Where the operation of a contract is: at a monitor's address, with its path behind it. Pure."""
+"""Where the operation of a contract is: a monitor's address, followed by its path. Pure."""
 
 from __future__ import annotations
 

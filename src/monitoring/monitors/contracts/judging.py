@@ -45,7 +45,7 @@ class Rules:
         self._compiled: dict[int, Draft202012Validator] = {}
 
     def compile_all(self) -> None:
-        """Compile every schema. Raises ValueError for one that is none."""
+        """Compile every schema. Raises ValueError for an invalid one."""
         for response in self._responses.values():
             for schema in response["content"].values():
                 self._compile(schema)
@@ -78,7 +78,7 @@ class Rules:
         return None
 
     def _is_valid_header(self, schema: Json, value: str) -> bool:
-        """Say whether a header is valid as text, or as the number or boolean that it reads like.
+        """Return whether a header is valid as text, or as the number or boolean that it reads like.
 
         Lists and objects, which are written in styles of OpenAPI, are not judged.
         """

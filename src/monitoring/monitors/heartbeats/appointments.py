@@ -1,4 +1,4 @@
-"""When a checker looks at a heartbeat, beside what its pings say: after it was resumed or changed.
+"""When a checker looks at a heartbeat, apart from its pings: after it was resumed or changed.
 
 Runs in the caller's transaction, under the lock on the check states.
 """
@@ -23,7 +23,7 @@ def schedule_of(monitor: Monitor) -> Schedule:
 async def begin_anew(
     monitors: Collection[Monitor], since: Mapping[UUID, datetime]
 ) -> dict[UUID, datetime | None]:
-    """Let the schedule of each that is a heartbeat count from its beginning. Returns when each is looked at.
+    """Restart the schedules of those that are heartbeats. Returns when each is looked at.
 
     One that was never pinged is not looked at.
     """

@@ -62,7 +62,7 @@ class Schedule(NamedTuple):
         return self.expected_after(moment) + self.grace
 
     def deadline(self, counted_from: datetime | None, started_at: datetime | None) -> datetime | None:
-        """Return when a ping is late that ends a run or begins to, in UTC; None before the first ping.
+        """Return when the next ping is late, in UTC; None before the first ping.
 
         A run that was started must end within the grace time, and no later than it would without a start.
         """

@@ -19,7 +19,7 @@ def new_token() -> dict[str, str]:
 
 
 def hash_token(token: UUID) -> str:
-    """Return what a heartbeat is found by."""
+    """Return the hash by which a heartbeat is found."""
     return hash_secret(str(token))
 
 

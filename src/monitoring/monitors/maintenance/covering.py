@@ -106,7 +106,7 @@ async def cover_monitor(monitor: Monitor, now: datetime, *, since: datetime | No
 
 
 def is_covered(check_state: CheckState, now: datetime) -> bool:
-    """Say whether a check state says that its monitor is in maintenance."""
+    """Return whether a check state says that its monitor is in maintenance."""
     span = _span_in(check_state)
     return span is not None and span.starts_at <= now < span.ends_at
 

@@ -16,7 +16,7 @@ from monitoring.web.replies import Reply
 
 
 async def list_maintenance_windows(*, caller: Caller, limit: int, cursor: str | None = None) -> Reply:
-    """Answer a page of the team's windows."""
+    """Return a page of the team's windows."""
     after_id = decode_cursor(cursor) if cursor else None
     page = await service.list_windows(caller.team_id, limit, after_id)
     return Reply.tagged(represent_windows(page, datetime.now(UTC)))

@@ -13,7 +13,7 @@ from monitoring.monitors.maintenance.models import MaintenanceWindow
 
 
 def represent_window(window: MaintenanceWindow, now: datetime) -> dict[str, Any]:
-    """Write a `MaintenanceWindow` as it is at `now`, its fields in the order of the document."""
+    """Render a `MaintenanceWindow` as it is at `now`, its fields in the order of the document."""
     occurrence = occurrence_of(window, now)
     active_until = occurrence.ends_at if occurrence and occurrence.starts_at <= now else None
     return {
@@ -34,7 +34,7 @@ def represent_window(window: MaintenanceWindow, now: datetime) -> dict[str, Any]
 
 
 def represent_windows(page: Page[MaintenanceWindow], now: datetime) -> dict[str, Any]:
-    """Write a `MaintenanceWindowList`."""
+    """Render a `MaintenanceWindowList`."""
     return {
         "maintenance_windows": [represent_window(window, now) for window in page.rows],
         "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
