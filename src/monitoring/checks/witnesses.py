@@ -9,7 +9,8 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from monitoring.checks.claims import Claimed
 from monitoring.monitors.health import GRACE, State
@@ -18,6 +19,9 @@ from monitoring.outbound.failures import ExchangeFailed, FailureCode
 from monitoring.outbound.resolving import Resolver
 from monitoring.outbound.targets import Endpoint
 
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
 # With fewer domains, or on fewer servers, all may well be down at once.
 FEWEST_DOMAINS = 5
 
@@ -25,44 +29,25 @@ MOST_ASKED = 20
 MOST_REMEMBERED = 1000
 ANSWER_SECONDS = 5.0
 
-# Second levels below which countries let people register, as in example.co.uk. Where one is missing, all of
-# it counts as one domain: then we may believe a failure of our own, and never doubt a server's.
-_OPEN_SECOND_LEVELS = frozenset(
-    {
-        "ac",
-        "co",
-        "com",
-        "edu",
-        "gob",
-        "gov",
-        "ltd",
-        "me",
-        "mil",
-        "ne",
-        "net",
-        "nom",
-        "or",
-        "org",
-        "plc",
-        "sch",
-    }
-)
-_COUNTRY_CODE_CHARACTERS = 2
-
 
 def domain_of(host: str) -> str | None:
     """Return the domain that somebody registered for a host: `example.co.uk` for `www.example.co.uk`.
 
-    Addresses and names of one part have none.
+    Addresses have none, and neither have names below which people register, such as `co.uk`.
     """
-    labels = host.rstrip(".").split(".")
-    if labels[-1].isdigit() or ":" in host:
+    name = host.rstrip(".")
+    if name.rpartition(".")[2].isdigit() or ":" in name:
         return None
-    is_open = (
-        len(labels[-1]) == _COUNTRY_CODE_CHARACTERS and labels[-2:-1] and labels[-2] in _OPEN_SECOND_LEVELS
-    )
-    count = 3 if is_open else 2
-    return ".".join(labels[-count:]) if len(labels) >= count else None
+    domain: str | None = _public_suffixes().privatesuffix(name)
+    return domain
+
+
+@cache  # a quarter of a second and 2 MiB, before a checker's first check
+def _public_suffixes() -> PublicSuffixList:
+    from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - as above
+
+    # Without the domains whose owners let others use names below them: these fail together with their owner.
+    return PublicSuffixList(only_icann=True)
 
 
 class _Witness(NamedTuple):
