@@ -20,7 +20,7 @@ from podman import ENVIRONMENT, MACHINE, ROOT, find_address, pip_options, podman
 from service_process import wait_until
 
 RUNNING = ROOT / "docs" / "running.md"
-SERVERS = "### The servers it stands on"
+SERVERS = "### The servers it depends on"
 SYSTEMD = "### With systemd"
 BACKUP = "## Backup and restore"
 UNITS = ("api", "worker", "checker")

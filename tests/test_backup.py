@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from service_process import ServiceProcess
 
 RUNNING = Path(__file__).parent.parent / "docs" / "running.md"
-SERVERS = "### The servers it stands on"
+SERVERS = "### The servers it depends on"
 BACKUP = "## Backup and restore"
 RCLONE = '--s3-provider=Other --s3-env-auth --s3-endpoint="$AWS_ENDPOINT_URL"'
 SECRET = {"X-Webhook-Secret": WEBHOOK_SECRET}
