@@ -131,7 +131,7 @@ def resolve_references(text: str) -> str:
 
 
 def isolate(text: str) -> str:
-    """Keep a stranger's text from turning the words around it, where no `<bdi>` can stand (UAX #9 §2.4.2)."""
+    """Keep a stranger's text from turning the words around it, where `<bdi>` cannot be (UAX #9 §2.4.2)."""
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
 
 

@@ -159,7 +159,7 @@ class EditForm(CreateForm[Typed], Generic[Typed, Row]):
 
     @abstractmethod
     def write(self, row: Row) -> Typed:
-        """Return the form as it stands before anything is changed."""
+        """Return the form before anything is changed."""
 
     @abstractmethod
     async def save(self, visit: Visit, row: Row, typed: Typed) -> Response:

@@ -1,4 +1,4 @@
-"""The app's own sentences, beside those of the document and of `members.refusals`. Each stands here once."""
+"""The app's own sentences, beside those of the document and of `members.refusals`. Each is here once."""
 
 from __future__ import annotations
 

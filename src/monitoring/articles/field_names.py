@@ -1,7 +1,7 @@
 """Which names of a submission are read as what. All other names are kept and passed on to the site.
 
 Publishers call one thing by many names, and what is not read is a text in English or a draft in public. A
-name stands here by its words, with who writes it: `body html` is `body_html`, `body-html`, `bodyHtml`,
+name is listed by its words, with who writes it: `body html` is `body_html`, `body-html`, `bodyHtml`,
 `bodyHTML` and `BodyHtml`. The document holds some of them to a form, under `patternProperties`.
 """
 

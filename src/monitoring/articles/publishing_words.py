@@ -1,4 +1,4 @@
-"""What a submission says is to become of its article: words for it, and flags. Pure."""
+"""What a submission asks for its article: words for it, and flags. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PUBLISHING_WORDS = {
     **dict.fromkeys(("attach", "detach"), PublicationStatus.PUBLISHED),  # a tag, by Ghost
     **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores a draft
 }
-# What may stand beside them, as in `article.published` and `webhook.test`.
+# Words that may be beside them, as in `article.published` and `webhook.test`.
 _NOUNS = (
     *("article", "blog", "content", "entry", "page", "post", "item", "collection", "document", "record"),
     *("webhook", "hook", "event", "tag", "cms", "management", "integration", "connection", "website", "site"),

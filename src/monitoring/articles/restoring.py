@@ -30,7 +30,7 @@ class Restored:
 async def restore_files(article_id: UUID | None = None) -> Restored:
     """Store every missing original and queue every missing translation, of one article or of all.
 
-    Files that exist stay as they are, but for exports that `BLOG_EXPORT` no longer names: those are removed.
+    Files that exist stay as they are, except exports that `BLOG_EXPORT` no longer names: those are removed.
     Idempotent; may run beside the service. Raises `StorageUnavailable`.
     """
     restored = Restored()

@@ -27,8 +27,8 @@ FINISHED = (TranslationStatus.TRANSLATED, TranslationStatus.FAILED)
 class TranslationFilter:
     """Selects finished translations: all of them, or those of an article, of a locale, or of an engine.
 
-    `engine` is the beginning of an engine's name, such as `deepl`. Translations of 0.1.0 do not tell theirs.
-    With `includes_waiting`, those that are not finished are meant too.
+    `engine` is the beginning of an engine's name, such as `deepl`. Translations of 0.1.0 do not record
+    theirs. With `includes_waiting`, those that are not finished are meant too.
     """
 
     article_id: UUID | None = None
@@ -50,7 +50,7 @@ async def retranslate(chosen: TranslationFilter, *, forgets_memory: bool) -> int
     """Queue translations again with a full number of attempts. Returns how many.
 
     Pages stay on the site until new ones replace them. With `forgets_memory`, the engine is asked for every
-    sentence again, but for those that people have corrected; else only for what is not in the memory.
+    sentence again, except those that people have corrected; else only for what is not in the memory.
     """
     count = 0
     async for article_id in _find_articles(chosen):

@@ -77,7 +77,7 @@ class NothingToPublish(Exception):  # noqa: N818 - what the publisher sent
 
 
 class UnreadText(Exception):  # noqa: N818 - what the publisher sent
-    """The text of a new article stands in a field that is not read as the text."""
+    """The text of a new article is in a field that is not read as the text."""
 
     def __init__(self, field: str) -> None:
         super().__init__(field)

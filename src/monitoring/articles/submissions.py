@@ -95,7 +95,7 @@ class Submission:
         )
 
     def find_unread_text(self) -> str | None:
-        """Return a field that has a text, wherever it stands, if there is none under the names of `TEXTS`."""
+        """Return a field that has a text, at any depth, if there is none under the names of `TEXTS`."""
         if self._has(TEXTS):
             return None
         article = self.payload["article"]

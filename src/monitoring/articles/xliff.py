@@ -102,7 +102,7 @@ def _write_codes(text: str) -> str:
 
 
 def _read_target(unit: ET.Element) -> str:
-    """Join a unit's targets. What stands between segments, such as spaces, may have only a source."""
+    """Join a unit's targets. The text between segments, such as spaces, may have only a source."""
     read = ""
     for part in unit:
         target = part.find(_name("target"))

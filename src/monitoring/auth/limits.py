@@ -61,5 +61,5 @@ def client_network(request: HTTPConnection) -> str:
 
 
 def _room_left(allowance: Allowance) -> tuple[bool, int, int]:
-    # If two limits are exceeded, the one that lasts longer says when to come back.
+    # If two limits are exceeded, the one that lasts longer decides when to come back.
     return allowance.allowed, allowance.remaining, -allowance.reset_seconds

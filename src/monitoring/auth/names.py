@@ -7,7 +7,7 @@ import unicodedata
 from monitoring.contract.configurations import Configuration
 from monitoring.outbound.hosts import host_of
 
-# As the document's `name` fields say too.
+# The maximum of the document's `name` fields, too.
 MAX_NAME_CHARACTERS = 100
 
 # Control characters, lone surrogates and line breaks would break the lines of a list of names.

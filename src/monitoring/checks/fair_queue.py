@@ -233,8 +233,8 @@ class Postponements:
     ) -> dict[float, list[Claimed]]:
         """Return the seconds until each is due again: the more refusals, the later, up to half its interval.
 
-        `is_quick` says of a check whether its host is, or None if nobody knows yet: it is asked soon, once.
-        The caller may stretch the seconds by up to `POSTPONEMENT_JITTER` without leaving that bound.
+        `is_quick` returns whether a check's host is quick, or None if nobody knows yet: it is asked soon,
+        once. The caller may stretch the seconds by up to `POSTPONEMENT_JITTER` without leaving that bound.
         """
         if len(self._counts) > MAX_REMEMBERED:  # other processes have checked many of them
             self._counts.clear()

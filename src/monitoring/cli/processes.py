@@ -1,6 +1,6 @@
 """`monitoring dev`, `serve`, `worker`, `checker` and `migrate`: the processes of the service.
 
-The parent of several processes does none of their work. So imports of each kind stand inside functions.
+The parent of several processes does none of their work. So imports of each kind are inside functions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Request bodies: the media type decides how the bytes are read, the document what they may say."""
+"""Request bodies: the media type decides how the bytes are read, the document what they may contain."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache

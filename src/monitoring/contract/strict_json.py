@@ -48,7 +48,7 @@ def parse_json(encoded: bytes) -> Json:
         raise UnfitJsonError("nestedTooDeeply") from None
     if encoded.count(b"[") + encoded.count(b"{") > MAX_LEVELS and _is_too_deep(value):
         raise UnfitJsonError("nestedTooDeeply")
-    # Decoding UTF-8 has refused all surrogates but those that an escape stands for.
+    # Decoding UTF-8 has refused all surrogates except those written as an escape.
     if b"\\u" in encoded:
         _refuse_lone_surrogates(value)
     return value

@@ -119,7 +119,7 @@ class Validation:
 
 
 def _digest_of(schema: Node) -> bytes:
-    """Digest a schema. Equal ones have the same digest, which takes less memory than what they say."""
+    """Digest a schema. Equal ones have the same digest, which takes less memory than their content."""
     return sha256(orjson.dumps(schema)).digest()
 
 

@@ -1,4 +1,4 @@
-"""Writes checks, uptime and response times as the document's schemas describe them."""
+"""Renders checks, uptime and response times as the document's schemas describe them."""
 
 from __future__ import annotations
 

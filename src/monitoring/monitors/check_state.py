@@ -32,7 +32,7 @@ def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChan
 
 
 async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:
-    """Pause the checks or start them over, as `paused` says now. Return since when that holds, by monitor.
+    """Pause the checks or start them over, as `paused` says now. Return when that began, by monitor.
 
     A monitor's health starts over, and the result of a check under way is dropped. A monitor resumed before
     that check's lease ends waits for the end. Pausing resolves an open incident, because no check would.

@@ -77,7 +77,7 @@ def _with_settings(configuration: Configuration) -> Configuration:
 
 
 def _with_address(given: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Give a heartbeat what stands for its address."""
+    """Give a heartbeat the value that takes the place of an address."""
     return {"url": "heartbeat://job", **given} if given.get("type") == HEARTBEAT else given
 
 
@@ -95,7 +95,7 @@ def _with_one_schedule(patch: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _judged(configuration: Configuration) -> Configuration:
-    """Return a configuration. Raises Problem for settings that no schema can tell from right ones."""
+    """Return a configuration. Raises Problem for invalid settings that no schema can refuse."""
     demand_readable(configuration)
     if configuration["type"] == HEARTBEAT:
         judge_schedule(configuration[HEARTBEAT])
@@ -163,7 +163,7 @@ def _check_of_fields_together() -> Check:
 
 
 def _check_readable(fields: Mapping[str, Json]) -> None:
-    """Refuse what no schema can tell from what is right."""
+    """Refuse invalid values that no schema can refuse."""
     check_assertions(fields.get("assertions") or ())
     if not is_readable(TlsSettings(certificate_authority=fields.get("certificate_authority"))):
         raise Problem("certificate_authority_unreadable")

@@ -1,4 +1,4 @@
-"""What no schema can say about the settings of a type of monitor."""
+"""Rules about the settings of a type of monitor that no schema can state."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ async def end_waiting_deliveries(channel_id: UUID) -> int:
 
     Attempts under way find out by themselves.
 
-    So do the events that a digest under way tells.
+    So do the events of a digest under way.
     """
     of_channel = NotificationDelivery.filter(channel_id=channel_id)
     under_way = await of_channel.filter(claim__isnull=False).values_list("id", flat=True)

@@ -19,7 +19,7 @@ MAX_REASON_CHARACTERS = 255
 
 
 async def disable(channel: NotificationChannel, reason: str, now: datetime) -> list[UUID]:
-    """Disable a channel, unless it was changed meanwhile, and tell the team's other channels.
+    """Disable a channel, unless it was changed meanwhile, and notify the team's other channels.
 
     Runs in the caller's transaction. Returns deliveries to nudge.
     """

@@ -32,7 +32,7 @@ from monitoring.web.replies import NO_STORE, Reply
 async def list_notification_channels(
     *, caller: Caller, limit: int, cursor: str | None = None, monitor_id: str | None = None
 ) -> Reply:
-    """Return a page of the team's channels, or of those that are told of a monitor."""
+    """Return a page of the team's channels, or of those that are notified of a monitor."""
     after_id = decode_cursor(cursor) if cursor else None
     if monitor_id:
         told = await service.find_alerted_channels(caller.team_id, UUID(monitor_id))

@@ -1,4 +1,4 @@
-"""Which channels are told of an event, and when. Pure."""
+"""Which channels are notified of an event, and when. Pure."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def read_chain(tls: ssl.SSLObject) -> list[bytes]:
 
 
 def read_names(certificate: bytes) -> list[str]:
-    """Return the host names for which a certificate in DER is: its alternative names (RFC 5280 §4.2.1.6)."""
+    """Return the host names that a certificate in DER covers: its alternative names (RFC 5280 §4.2.1.6)."""
     from cryptography import x509  # noqa: PLC0415 - few monitors look at names
 
     try:
@@ -182,7 +182,7 @@ def read_names(certificate: bytes) -> list[str]:
 
 
 def covers(name: str, host: str) -> bool:
-    """Return whether a name of a certificate is for a host. A `*` stands for one label (RFC 9525 §6.3)."""
+    """Return whether a name of a certificate covers a host. A `*` matches one label (RFC 9525 §6.3)."""
     name, host = name.lower(), host.lower()
     label, _, domain = host.partition(".")
     return name == host or (bool(label) and name == f"*.{domain}")

@@ -16,7 +16,7 @@ from time import perf_counter
 from monitoring.outbound.addresses import Address
 from monitoring.outbound.failures import broken_off, is_ours
 
-# One lost packet says nothing. `ping` sends as often.
+# One lost packet proves nothing. `ping` sends as often.
 SECONDS_BETWEEN = 1.0
 MAX_REPLY_BYTES = 2048
 

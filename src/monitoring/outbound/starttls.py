@@ -26,7 +26,7 @@ async def ask_smtp(transport: asyncio.Transport, server: Listener) -> None:
     """Send EHLO and STARTTLS (RFC 3207)."""
     if not (await _read_reply(server))[0].startswith(_SMTP_READY):
         raise _unwilling("SMTP")
-    # The address says nothing of this machine (RFC 5321 §4.1.3), and mail programs send it, too.
+    # The address reveals nothing of this machine (RFC 5321 §4.1.3), and mail programs send it, too.
     transport.write(b"EHLO [127.0.0.1]\r\n")
     offers = await _read_reply(server)
     if not offers[0].startswith(_SMTP_OK):

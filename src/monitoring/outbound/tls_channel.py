@@ -92,7 +92,7 @@ class TlsChannel(asyncio.Protocol):
                 self._write_unsent()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """End the handshake, or tell the reader."""
+        """End the handshake, or notify the reader."""
         if not self._handshake:
             return
         error = self._failure or error

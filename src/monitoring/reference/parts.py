@@ -1,4 +1,4 @@
-"""What the reference page says about the document, in the order a reader wants it."""
+"""What the reference page shows of the document, in the order a reader wants it."""
 
 from __future__ import annotations
 

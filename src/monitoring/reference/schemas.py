@@ -59,7 +59,7 @@ def describe_schema(document: Document, schema: Node, seen: frozenset[str] = fro
 
 
 def _merge(document: Document, schema: Node) -> Node:
-    """Follow references, allOf and "or null"; what stands outside wins."""
+    """Follow references, allOf and "or null"; the members beside them win."""
     schema = document.follow(schema)
     inner: dict[str, Json] = {}
     for part in _parts(schema):

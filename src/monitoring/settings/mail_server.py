@@ -11,7 +11,7 @@ from typing import cast
 from urllib.parse import unquote, urlsplit
 
 _PRINTABLE = re.compile(r"[!-~]+")
-# Host names are letters, digits, hyphens and dots; an address of IPv6 stands in brackets.
+# Host names are letters, digits, hyphens and dots; an IPv6 address is in brackets.
 _HOST = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]+")
 
 

@@ -45,5 +45,5 @@ def read_private_key(text: str) -> PrivateKey | None:
 
 
 def _decode_base64(text: str) -> bytes:
-    """Decode what `base64` prints, which breaks lines unless it is told not to."""
+    """Decode the output of `base64`, which breaks lines by default."""
     return base64.b64decode("".join(text.split()), validate=True)

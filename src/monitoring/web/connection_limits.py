@@ -75,7 +75,7 @@ class Pace:
         self.restart(now)
 
     def restart(self, now: float) -> None:
-        """Begin anew."""
+        """Start again."""
         self._began, self._moved = now, 0
 
     def move(self, count: int) -> None:

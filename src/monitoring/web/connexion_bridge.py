@@ -75,7 +75,7 @@ class ConnexionApp(ConnexionMiddleware):
             lifespan=lifespan,
             security_map={kind: partial(_SchemeHandler, made) for kind, made in security_handlers.items()},
         )
-        # The paths of the document are whole: what its servers say is the reader's business.
+        # The paths of the document are complete, so its servers do not matter here.
         self.add_api(make_skeleton(document, handlers_package), base_path="", make_endpoint=make_endpoint)
         # Built now: a document that cannot be served stops the start, not the first request.
         self.app, self.middleware_stack = self._build_middleware_stack()

@@ -53,7 +53,7 @@ class Reply:
         return self.empty(NOT_MODIFIED, kept)
 
     def json_value(self) -> Json:
-        """Return the body as the value its JSON says."""
+        """Return the body as the value of its JSON."""
         return orjson.loads(self.body) if isinstance(self.body, bytes) else self.body
 
     def payload(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Which paths are routed at all, and what the document says of the operation that a request reached."""
+"""Which paths are routed at all, and the document's operation that a request reached."""
 
 from starlette.requests import HTTPConnection
 

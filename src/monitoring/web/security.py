@@ -1,4 +1,4 @@
-"""What the auth room builds on: a security handler judges a request and says who the caller is."""
+"""What the auth room builds on: a security handler judges a request and returns the caller."""
 
 from abc import ABC, abstractmethod
 

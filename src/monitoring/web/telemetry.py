@@ -1,4 +1,4 @@
-"""Every request gets an id, and its reply headers, a count, and a line of the access log if asked to.
+"""Every request gets an id. Its reply gets headers, and is counted and, if asked for, logged.
 
 Malformed HTTP never gets here: `uvicorn_bridge` answers and counts it, and it is not in the access log.
 """

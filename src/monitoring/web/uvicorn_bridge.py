@@ -204,7 +204,7 @@ class ContractProtocol(HttpToolsProtocol):
         self.slow_clients.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Make room for another connection, and tell the request that is being answered."""
+        """Make room for another connection, and notify the request that is being answered."""
         self._note_disconnection()
         super().connection_lost(exc)
         if self.is_admitted and self.client:

@@ -91,7 +91,7 @@ def name_field(name: str) -> str:
 
 
 def describe_action(action: str, subject: str = "") -> str:
-    """Return the words that stand between the actor and the subject, which may be unknown.
+    """Return the words between the actor and the subject, which may be unknown.
 
     An action of another version, unknown to this one, is returned as it is.
     """

@@ -118,5 +118,5 @@ def name_event(event: str, resolution: str | None = None) -> str:
 
 
 def name_channel_type(channel_type: str) -> str:
-    """Return the name of a type of channel as it stands in a sentence."""
+    """Return the name of a type of channel within a sentence."""
     return _NAMES_IN_SENTENCES.get(channel_type) or TYPES[channel_type][0]

@@ -24,8 +24,8 @@ class Tone(StrEnum):
 class Entry(NamedTuple):
     """Something that happened. `text` is a stranger's or a provider's, and may be empty.
 
-    `who` did it, or was notified, and stands before the title; empty for nobody. The page
-    isolates it from the words around it.
+    `who` did it, or was notified, and comes before the title; empty for nobody. The page isolates it from the
+    words around it.
     """
 
     happened_at: datetime

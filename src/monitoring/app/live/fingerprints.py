@@ -23,7 +23,7 @@ EVERYWHERE = UUID(int=0)
 class Source(Enum):
     """A part of the database, by what its id names. The values are columns for each id.
 
-    `{ms:x}` stands for a moment in milliseconds. What is joined to null, such as a sum of nothing, is null.
+    `{ms:x}` becomes a moment in milliseconds. What is joined to null, such as a sum of nothing, is null.
     """
 
     # A team's monitors, their states, deletions and mutes, and its incidents.
@@ -136,7 +136,7 @@ class _OnPostgres:
 
 
 class _OnSqlite:
-    """SQLite keeps moments as text. The fraction, if there is one, stands behind the whole second."""
+    """SQLite keeps moments as text. The fraction, if there is one, follows the whole second."""
 
     def __format__(self, column: str) -> str:
         return f"(strftime('%s', {column}) * 1000 + substr({column}, 21, 3))"

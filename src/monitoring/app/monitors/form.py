@@ -313,7 +313,7 @@ def _schemas() -> Mapping[str, Node]:
             if not prefix and name in TYPE_FORMS:
                 yield from fields_of(field, f"{name}.")
             else:
-                # A reference to an enumeration stands in `allOf`, beside a default of its own.
+                # A reference to an enumeration is in `allOf`, beside a default of its own.
                 yield prefix + name, {**field, **document.follow(*field.get("allOf", [field]))}
 
     return dict(fields_of(document.root["components"]["schemas"][_SCHEMA], ""))

@@ -41,7 +41,7 @@ def split_tags(text: str) -> list[str]:
 
 
 def echo_filter(query: QueryParams) -> dict[str, str]:
-    """Return the fields as they were typed. Tags stand between commas, or each by itself (`tag=a&tag=b`)."""
+    """Return the fields as they were typed. Tags are between commas, or each by itself (`tag=a&tag=b`)."""
     typed = {"tag": ",".join(query.getlist("tag"))}
     return {name: typed.get(name, query.get(name, "")).strip() for name in _NAMES}
 

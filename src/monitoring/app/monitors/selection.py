@@ -37,7 +37,7 @@ NAMED = 20
 
 
 async def act_on_selected(visit: Visit) -> Response:
-    """Do with the selected monitors what the pressed button stands for."""
+    """Do with the selected monitors what the pressed button means."""
     form = await visit.read_form()
     chosen = await _read_selected(visit)
     if not chosen:

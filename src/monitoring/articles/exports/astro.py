@@ -22,7 +22,7 @@ class AstroExport(CollectionExport):
     def _write_text(self, page: StoredPage) -> str:
         """Write such images as HTML, in which Astro does not look.
 
-        Their addresses are completed by that of the article or its website, if the publisher has told either.
+        Their addresses are completed by that of the article or its website, if the publisher has sent either.
         """
         text = find_text(page)
         if "![" not in text:

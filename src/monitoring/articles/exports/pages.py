@@ -51,7 +51,7 @@ def find_image(page: StoredPage) -> tuple[str | None, str | None]:
 
 
 def find_address(page: StoredPage) -> str:
-    """Return the address of the article, else that of its website; empty if neither was told."""
+    """Return the address of the article, else that of its website; empty if neither was sent."""
     website = page["delivery"].get("website") or {}
     told = (page["delivery"]["article"].get("url"), f"{website.get('baseUrl')}/")
     addresses = (text.strip() for text in told if isinstance(text, str))

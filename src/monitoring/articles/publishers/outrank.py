@@ -12,7 +12,7 @@ from monitoring.articles.publishers.payload_fields import image_at
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Read the articles, whose fields have the document's names but for two."""
+    """Read the articles, whose fields have the document's names except for two."""
     data = payload.get("data")
     if "event_type" not in payload or not isinstance(data, dict) or "articles" not in data:
         return None

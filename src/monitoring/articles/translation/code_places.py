@@ -39,7 +39,7 @@ def misplaces_codes(segment: str, answer: str, target: str) -> bool:
 
 
 def _characters_beside_codes(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return what stands before and after each code, as a reader sees it; "" at the ends of the text."""
+    """Return the characters before and after each code, as a reader sees them; "" at the ends of the text."""
     parts = re.split(f"({CODE.pattern})", text)
     firsts = [_seen(part)[:1] for part in parts]
     lasts = [_seen(part)[-1:] for part in parts]

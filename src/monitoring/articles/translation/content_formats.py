@@ -1,4 +1,4 @@
-"""Which format a text is in: what its publisher says, or else how it is built."""
+"""Finds the format of a text: what its publisher declares, or else how it is built."""
 
 from __future__ import annotations
 

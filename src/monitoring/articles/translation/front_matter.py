@@ -21,7 +21,7 @@ def front_matter_length(source: str) -> int:
 
 
 def _json_end(source: str, start: int) -> int | None:
-    """Find the end of a JSON object that stands on lines of its own."""
+    """Find the end of a JSON object that is on lines of its own."""
     if not source.startswith("{", start):
         return None
     try:

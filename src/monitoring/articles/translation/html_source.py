@@ -42,7 +42,7 @@ def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
 def html_atoms(
     source: str, brand_names: tuple[str, ...] = (), block: int = 0, text_format: Format | None = None
 ) -> Iterator[Atom]:
-    """Cut HTML into atoms, all of which get this `block`. `text_format` says how else words are written."""
+    """Cut HTML into atoms, all of which get this `block`. `text_format` is how other words are written."""
     text_format = text_format or _text_format(brand_names)
     for token in tokenize(source):
         match token.kind:

@@ -1,4 +1,4 @@
-"""The numbered codes that stand for markup, and the check that an engine has kept them."""
+"""The numbered codes that represent markup, and the check that an engine has kept them."""
 
 import html
 import re

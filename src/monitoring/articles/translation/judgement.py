@@ -232,7 +232,7 @@ def _is_in_wrong_script(source: SourceFacts, text: str, target: str) -> bool:
 
 
 def _is_english(source: SourceFacts, text: str) -> bool:
-    """Return whether a text is in English. A source with few common words that stands in it may be a name."""
+    """Return whether a text is in English. A source with few common words that it contains may be a name."""
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.replace("\u2019", "'"))
     common_words = set(filter(str.islower, source.text.split()))
     if source.text in text and len(common_words) >= FEWEST_COMMON_WORDS:

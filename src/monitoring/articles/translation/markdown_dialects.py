@@ -1,6 +1,6 @@
 """Rules for markdown-it that read what CommonMark does not know: formulas, footnotes, abbreviations, MDX.
 
-Which dialect a site renders is unknown, so these are read wherever they can stand. What they find is literal,
+Which dialect a site renders is unknown, so these are read wherever they can occur. What they find is literal,
 or marks where words begin. Hostile text costs linear time: a search for an end stops at the next beginning.
 """
 

@@ -1,4 +1,4 @@
-"""How Markdown writes words, wherever they stand, and escapes those that would become markup."""
+"""How Markdown writes words, wherever they occur, and escapes those that would become markup."""
 
 import html
 import re
@@ -24,7 +24,7 @@ _DELIMITERS_IN_HTML = re.compile(r"[\[\]()]")
 
 
 class Formats(NamedTuple):
-    """How the words of a paragraph are written, wherever they stand in it."""
+    """How the words of a paragraph are written, wherever they occur in it."""
 
     brand_names: tuple[str, ...]
     words: Format

@@ -21,7 +21,7 @@ class Image(NamedTuple):
 
 
 def find_images(source: str) -> list[tuple[int, int, Image | None]]:
-    """List the places of images in a source, in their order; None stands for text that is not read.
+    """List the places of images in a source, in their order; None marks text that is not read.
 
     That is a paragraph with more markup than a person would write. Places may lie in each other.
     """

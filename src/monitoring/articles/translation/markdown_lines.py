@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 _VERBATIM = r':::|!!!|\?\?\?|///|;?-+8<-|<<<|===[!+]{0,2}\s"|@(?:include|import)\b|!include\b|%%'
 
-# A line that is no words, but for its title.
+# A line without words, except for its title.
 VERBATIM_LINE = re.compile(rf"\s*(?:{_VERBATIM})")
 
 # A line that is not joined with others.
 LINE_OF_ITS_OWN = re.compile(rf"\s*(?:{_VERBATIM}|: |==\s|\||@tab\b|\[![A-Za-z]|\$\$|\{{[%{{.#:])")
 
-# What may stand before words: the mark of a definition, of a task, or of a callout.
+# What may precede words: the mark of a definition, of a task, or of a callout.
 LINE_MARK = re.compile(r"(?::|\[[ xX]\])[ \t]+|\[![A-Za-z][\w|-]{0,60}\][+-]?(?:[ \t]+|(?=\n|\Z))")
 
 # What separates the words of a line that is a row of a table, or a line of a poem, to other readers.

@@ -60,7 +60,7 @@ def add_literal_blocks(parser: MarkdownIt) -> None:
 
 
 def component_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Find the line after a tag of MDX that has braces, and stands alone on its lines or has blank ones."""
+    """Find the line after a tag of MDX that has braces, and is alone on its lines or has blank ones."""
     position, last = state.bMarks[start] + state.tShift[start], state.eMarks[end - 1]
     found = tag_end(state.src, position, last)
     if found is None:
@@ -114,7 +114,7 @@ def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _environment_end(state: StateBlock, start: int, end: int) -> int | None:
-    r"""Find the line after `\end{align}`, of TeX that stands without dollars."""
+    r"""Find the line after `\end{align}`, of TeX without dollars."""
     if not line_at(state, start).startswith("\\begin{"):
         return None
     opened: list[str] = []
@@ -199,7 +199,7 @@ def _module_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _expression_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Find the line after a `{…}` of MDX that stands alone."""
+    """Find the line after a `{…}` of MDX on lines of its own."""
     if not _EXPRESSION_LINE.match(line_at(state, start)):
         return None
     depth = 0

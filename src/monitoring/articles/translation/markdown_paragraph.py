@@ -75,7 +75,7 @@ def words_of_one_line(
 
 
 class MarkdownParagraph:
-    """Inline content, and where in the source it stands."""
+    """Inline content, and its place in the source."""
 
     def __init__(
         self,

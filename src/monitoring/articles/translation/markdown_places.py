@@ -1,4 +1,4 @@
-"""Finds where in a Markdown source the inline content of a block stands.
+"""Finds the place of a block's inline content in a Markdown source.
 
 markdown-it removes the prefixes of lists and quotes from a block's lines, and reports only their numbers.
 """
@@ -25,7 +25,7 @@ class Lines:
         return self._starts[first_line], self._starts[end_line]
 
     def place_at_end(self, content: str, token: Token) -> tuple[int, int] | None:
-        """Return where a content of one line stands, if it ends its line, as most does."""
+        """Return the place of a content of one line, if it ends its line, as most does."""
         number = (token.map or (0, 0))[0]
         line = self._line(number)
         end = self._starts[number] + len(line)

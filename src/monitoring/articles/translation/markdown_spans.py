@@ -1,4 +1,4 @@
-"""Parses CommonMark with markdown-it, and notes where each inline construct stands in the source.
+"""Parses CommonMark with markdown-it, and records the place of each inline construct in the source.
 
 markdown-it reports the lines of blocks but not the places of inline markup, so its rules are wrapped.
 """

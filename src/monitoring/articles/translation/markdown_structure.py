@@ -149,7 +149,7 @@ def _read(source: str, *, has_dialects: bool = True, is_mdx: bool = False) -> St
 
 
 def _placed_signatures(children: Sequence[Token]) -> Iterator[Hashable]:
-    """Describe markup with what it stands in: `**` without blanks beside it may pair with another."""
+    """Describe markup with what surrounds it: `**` without blanks beside it may pair with another."""
     parents = [""]
     for child in children:
         if child.nesting < 0:

@@ -39,7 +39,7 @@ def is_without_spaces(locale: str) -> bool:
 
 @lru_cache(maxsize=256)
 def scripts_of(locale: str) -> tuple[str, ...]:
-    """Return the scripts that a locale is written in: Latin, unless its script or language says another."""
+    """Return the scripts that a locale is written in: Latin, unless its script or language means another."""
     language, *subtags = locale.lower().split("-")
     return next((_SCRIPTS[tag] for tag in (*subtags, language) if tag in _SCRIPTS), ("LATIN",))
 

@@ -68,7 +68,7 @@ def assemble(atoms: Iterable[Atom]) -> Template:
 
 
 def _split_at_breaks(atoms: Iterable[Atom]) -> Iterator[tuple[list[Atom], Template]]:
-    """Yield what stands before each break and at the end, with the source of the break."""
+    """Yield the atoms before each break and at the end, with the source of the break."""
     stretch: list[Atom] = []
     for atom in atoms:
         if atom.kind is Kind.BREAK:
@@ -80,7 +80,7 @@ def _split_at_breaks(atoms: Iterable[Atom]) -> Iterator[tuple[list[Atom], Templa
 
 
 def _assemble_stretch(atoms: Sequence[Atom]) -> Template:
-    """Make the template of what stands between two breaks."""
+    """Make the template of the atoms between two breaks."""
     if len(atoms) == 1 and (words := _only_words(atoms[0])):
         return words
     template: list[Piece] = []

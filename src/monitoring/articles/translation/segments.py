@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from monitoring.articles.translation.inline_codes import CODE
 
-# GitHub's extended autolinks (GFM 6.9) go on to the next blank or `<`, but for punctuation at their end.
+# GitHub's extended autolinks (GFM 6.9) continue to the next blank or `<`, except punctuation at their end.
 _LONGEST_PUNCTUATION = 20
 _BARE_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.|[\w.+-]{1,64}@[\w-]")
 _PART_OF_ADDRESS_BEFORE = re.compile(r"(?:\w|[^\x00-\x7f])\Z")
@@ -28,7 +28,7 @@ _OPAQUE_EMPHASIS = re.compile(rf"(?P<delimiter>{_DELIMITER.pattern})(?P<inside>.
 class Segment(NamedTuple):
     """Words for an engine, with inline markup as numbered codes, as in `Read <g1>this</g1>, please`.
 
-    `<g1>..</g1>` is paired markup, `<x2/>` stands for something opaque; everything else is XML-escaped text.
+    `<g1>..</g1>` is paired markup, `<x2/>` represents something opaque; everything else is XML-escaped text.
     """
 
     text: str
@@ -158,7 +158,7 @@ def _render_segment(
 
 
 def _emphasis(code: str, *, is_end: bool) -> list[_Rendered]:
-    """Find the delimiters in what a code stands for: it may be one, or a pair around something opaque."""
+    """Find the delimiters in the source of a code: it may be one, or a pair around something opaque."""
     if _DELIMITER.fullmatch(code):
         return [_Rendered(code, code[0], is_end)]
     if pair := _OPAQUE_EMPHASIS.fullmatch(code):
@@ -202,7 +202,7 @@ def _is_punctuation(char: str) -> bool:
 
 
 def _with_blanks_around_addresses(pieces: Sequence[str]) -> Iterator[str]:
-    """Keep what follows a bare address, and what stands before it, from becoming a part of its link."""
+    """Keep the text before and after a bare address from becoming a part of its link."""
     before = ""
     for index, piece in enumerate(pieces):
         if not _BARE_ADDRESS.match(piece):

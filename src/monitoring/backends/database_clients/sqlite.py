@@ -26,7 +26,7 @@ from tortoise.connection import get_connections
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.outage import Outage, outage_of
 
-# Result codes that say nothing about the statement: https://www.sqlite.org/rescode.html
+# Result codes that do not depend on the statement: https://www.sqlite.org/rescode.html
 _UNAVAILABLE = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,

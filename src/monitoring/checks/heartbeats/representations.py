@@ -1,4 +1,4 @@
-"""Writes pings as the document's schemas describe them."""
+"""Renders pings as the document's schemas describe them."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ _MISSING = {
     "gb18030": {b"\x80": "€"},
     "iso2022_jp_ext": _ADDITIONS,
 }
-# No other bytes stand for the characters that are exchanged.
+# No other bytes mean the characters that are exchanged.
 _JIS_X_0208 = str.maketrans("〜‖−¢£¬", "～∥－￠￡￢")  # noqa: RUF001
 _BIG5 = str.maketrans("•､‾∼♁☉¥¢£", "‧﹑¯～⊕⊙￥￠￡")  # noqa: RUF001
 _GB18030 = str.maketrans("\ue5e5", "\N{IDEOGRAPHIC SPACE}")

@@ -14,7 +14,7 @@ MAX_HEADERS = 40
 MAX_NAME_CHARACTERS = 60
 MAX_VALUE_CHARACTERS = 200
 
-# Names that sound like a credential, and carry none: they say how to sign in.
+# Names that sound like a credential, but carry none: they describe how to sign in.
 _HARMLESS = {"www-authenticate", "proxy-authenticate"}
 
 # What follows the question mark of an address, such as the token of a redirect.

@@ -1,4 +1,4 @@
-"""The probe that sends an HTTP request, and what the answer says about the monitor."""
+"""The probe that sends an HTTP request, and what the answer means for the monitor."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class _Reader:
         return f"#/$defs/{self._names[reference]}"
 
     def _follow(self, node: Any) -> Any:  # noqa: ANN401 - a part of the document
-        """Return what a Reference Object stands for."""
+        """Return the target of a Reference Object."""
         for _ in range(MAX_DEPTH):
             if not isinstance(node, Mapping) or not isinstance(node.get("$ref"), str):
                 return node
@@ -187,7 +187,7 @@ class _Reader:
 
 
 def _as_2020_12(schema: dict[str, Json]) -> dict[str, Json]:
-    """Rewrite what OpenAPI 3.0 says otherwise than JSON Schema 2020-12."""
+    """Rewrite what OpenAPI 3.0 writes otherwise than JSON Schema 2020-12."""
     if schema.pop("nullable", False) is True and isinstance(schema.get("type"), str):
         schema["type"] = [schema["type"], "null"]
     for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):

@@ -69,7 +69,8 @@ def _list_long_headers(mail: Mail) -> Mapping[str, str]:
         "Message-ID": _name(mail, mail.id),
     }
     if mail.message.subject_id:
-        # Messages about one incident are answers to a message that was never sent, so they stand together.
+        # Messages about one incident are answers to a message that was never sent, so programs show them
+        # together.
         thread = _name(mail, mail.message.subject_id)
         headers |= {"In-Reply-To": thread, "References": thread}
     if mail.unsubscribe_link:
