@@ -73,7 +73,7 @@ _PREAMBLE = re.compile(
     r"|(?:好的|以下|翻译|はい)[^。]{0,40}[:\uff1a]",
     re.IGNORECASE,
 )
-# How they refuse, and what they add at the end.
+# How models refuse to translate, and what they add at the end.
 _CHATTER = re.compile(
     r"^`{3}|`{3}$"
     r"|\b(?:as an ai|i'm sorry|i am sorry|i can't help|i cannot"
