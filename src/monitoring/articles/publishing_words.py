@@ -77,7 +77,7 @@ def _article_of(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _front_matter_of(payload: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return what the front matter of the article's texts says in a word, as DEV and Hugo mark drafts."""
+    """Return the one-word fields of the texts' front matter, by which DEV and Hugo mark drafts."""
     texts = (text for name, text in _article_of(payload).items() if name in TEXTS and isinstance(text, str))
     front_matter = "\n".join(text[: front_matter_length(text)] for text in texts)
     return dict(_FIELD_OF_A_WORD.findall(front_matter))

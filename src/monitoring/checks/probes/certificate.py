@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # they would load a library
 
 @dataclass(frozen=True)
 class CertificateProbe:
-    """Shakes hands and leaves. A chain that is trusted and names the host and the other names is up."""
+    """Makes a handshake and disconnects. A trusted chain that names the host and the other names is up."""
 
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "settings", "timeout_seconds", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),

@@ -187,7 +187,7 @@ async def _write_spans(
 async def _write_check_states(
     check_states: list[CheckState], before: Occurrence | None, after: Occurrence | None, now: datetime
 ) -> None:
-    """Write a span. If one is current, or was, results of checks under way are dropped: theirs is another.
+    """Write a span. If one is current, or was, checks under way are dropped: they began in another.
 
     Monitors whose checks failed in a span are checked when it ends.
     """
