@@ -31,7 +31,7 @@ _HAS_MANY_CHANGES = """
 
 # A subquery with an aggregate runs for each article: one look at an index. PostgreSQL would read all
 # translations for EXISTS. Another index has the articles' times, so that none is read to be passed over: that
-# would be slow on SQLite, which stores them behind the payload.
+# would be slow on SQLite, which stores them after the payload.
 _CHANGED_SINCE_LIKE_MANY = """
     (
         articles.updated_at >= {0}

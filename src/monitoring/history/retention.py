@@ -10,7 +10,7 @@ from monitoring.history.queries import delete_results
 from monitoring.history.rollups import DAILY, HOURLY, read_progress
 from monitoring.settings import Settings
 
-# Of rollups, so many in one statement.
+# How many rollups one statement deletes.
 ROWS_A_PORTION = 500
 
 

@@ -80,7 +80,7 @@ def transfer_of(response_time_ms: int, *phases_ms: int | None) -> int:
 
 
 def read_sums(answer_count: int, *sums_ms: int) -> Phases:
-    """Read the sums of so many answers: each phase but the transfer, and last the whole time."""
+    """Read the sums of this many answers: each phase except the transfer, and last the whole time."""
     if not answer_count:
         return Phases()
     dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms = map(int, sums_ms)

@@ -58,7 +58,7 @@ class JsonPath:
         self._is_singular = self._query.singular_query()
 
     def find(self, value: Json, value_count: int) -> Iterator[Json]:
-        """Yield what the path selects in a value that has at most so many values within.
+        """Yield what the path selects in a value that contains at most that many values.
 
         Raises TooMuchWorkError, also if the way leads deeper than `MAX_DEPTH`.
         """
@@ -78,7 +78,7 @@ def read_path(written: str) -> JsonPath:
 
 
 def count_values(text: str) -> int:
-    """Return how many values a JSON text has at the most."""
+    """Return the most values that a JSON text can have."""
     return 1 + text.count(",") + text.count("[") + text.count("{")
 
 

@@ -14,7 +14,7 @@ MAX_LINES = 5_000
 
 NOT_HTTP = "The answer is not HTTP"
 
-# Chromium finds the status line behind up to four bytes that the server left over from an earlier body.
+# Chromium finds the status line after up to four bytes that the server left over from an earlier body.
 _MAX_BYTES_BEFORE = 4
 _PROTOCOL = rb"(?s:.{0,4}?)(?:HTTP|ICY)"  # radio stations say ICY
 _BEGINNING = re.compile(_PROTOCOL, re.IGNORECASE)

@@ -31,7 +31,7 @@ class Listener(asyncio.Protocol):
         return self._take(found_at + len(wanted))
 
     async def read_exactly(self, count: int) -> bytes:
-        """Read so many bytes. Raises asyncio.IncompleteReadError if the connection ends first."""
+        """Read this many bytes. Raises asyncio.IncompleteReadError if the connection ends first."""
         while len(self._heard) < count:
             await self._hear_more()
         return self._take(count)

@@ -18,7 +18,7 @@ MAX_PIPELINED = 16
 # several workers. Whichever worker has time accepts the next ones.
 MAX_REQUESTS = 100
 
-# Every so many bytes give a client one second more. A proxy in front is faster by orders of magnitude.
+# This many bytes give a client one second more. A proxy in front is faster by orders of magnitude.
 SLOWEST_BYTES_A_SECOND = 4096
 
 LOOKS_IN_A_TIMEOUT = 4

@@ -54,7 +54,7 @@ INCIDENTS_A_PAGE = 50
 AROUND = timedelta(hours=1)
 SHOWN = timedelta(hours=24)
 
-# Where only hours are known, it begins so long before, and goes on for a day.
+# Where only hours are known, it begins this long before the incident, and shows a day.
 HOURS_BEFORE = timedelta(hours=6)
 
 # The newest. An incident may have 500, which would be a megabyte.

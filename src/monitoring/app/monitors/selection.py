@@ -122,7 +122,7 @@ async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool
 async def _change_all(visit: Visit, chosen: Sequence[UUID], change: Change, notice: str) -> Response:
     """Change one after the other, each as its own page does. Those that are gone are passed over.
 
-    After `LONGEST_ACT_SECONDS` the rest is left, and the notice says so. Doing the same again goes on,
+    After `LONGEST_ACT_SECONDS` the rest is left, and the notice says so. Doing the same again continues,
     because a monitor that is as it should be costs little.
     """
     ends_at = monotonic() + LONGEST_ACT_SECONDS

@@ -26,7 +26,7 @@ class SitemapPart:
     url_count: int = 0
 
     def has_room(self, urls: bytes, url_count: int) -> bool:
-        """Return whether so many more fit in. An empty part takes anything."""
+        """Return whether these pages fit in. An empty part takes anything."""
         fits = self.url_count + url_count <= MOST_URLS and self.size_bytes + len(urls) <= MOST_BYTES
         return fits or not self.urls
 

@@ -8,7 +8,7 @@ from unicodedata import category
 from monitoring.articles.translation.inline_codes import CODE
 from monitoring.articles.translation.scripts import is_without_spaces
 
-# Languages that add endings to a word, also behind a code, and those that put "the" or "and" before it.
+# Languages that add endings to a word, also after a code, and those that put "the" or "and" before it.
 _WITH_ENDINGS = frozenset("az et eu fi hu ka kk kn ky ml mn mr ta te tk tr tt uz".split())  # noqa: SIM905 - a table
 _WITH_PREFIXES = frozenset(("ar", "he", "fa", "ur"))
 

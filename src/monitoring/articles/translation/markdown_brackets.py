@@ -68,7 +68,7 @@ def _push_literal(state: StateInline, end: int, *, silent: bool) -> bool:
 
 
 def _end_of_target(source: str, start: int, last: int) -> int | None:
-    """Find the end of the target or the attributes behind brackets."""
+    """Find the end of the target or the attributes after brackets."""
     if source.startswith("{", start):
         return braces_end(source, start, last)
     target = _TARGET.match(source, start, last)

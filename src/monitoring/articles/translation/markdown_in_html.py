@@ -64,7 +64,7 @@ def _marks_of_lines(state: StateBlock) -> tuple[list[int], ...]:
 
 
 def _leave_out_indents(state: StateBlock, lines: Sequence[int]) -> None:
-    """Have lines begin behind the indent of their element, as those of a quotation begin behind `>`."""
+    """Have lines begin after the indent of their element, as those of a quotation begin after `>`."""
     outer: int | None = None
     for number in lines:
         is_tag = line_at(state, number).startswith("<")

@@ -98,7 +98,7 @@ class _State(HtmlState):
     item begins or ends. Only the last token is still written to. The `map` of a shared one means nothing.
     """
 
-    # What was asked of the lines behind `asked_at` tokens, as `lheading` and then `paragraph` do.
+    # The answers about the lines after `asked_at` tokens, which `lheading` and then `paragraph` ask for.
     asked_at = asked_until = last_inside = first_outside = -1
 
     def __init__(self, source: str, parser: MarkdownIt, environment: dict[str, Any]) -> None:

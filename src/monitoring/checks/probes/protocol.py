@@ -68,7 +68,7 @@ def read_settings(monitor_type: str, row: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def read_endpoint_of(url: str, default_port: int | None = None) -> Endpoint | None:
-    """Read an address with nothing behind its port, such as `tcp://host:port`; None if it cannot be read."""
+    """Read an address with nothing after its port, such as `tcp://host:port`; None if it cannot be read."""
     try:
         return read_endpoint(url.partition("://")[2], default_port)
     except UnusableUrl:
@@ -76,7 +76,7 @@ def read_endpoint_of(url: str, default_port: int | None = None) -> Endpoint | No
 
 
 def read_host_of(url: str) -> Endpoint | None:
-    """Read an address with nothing behind its host, such as `ping://host`; None if it cannot be read."""
+    """Read an address with nothing after its host, such as `ping://host`; None if it cannot be read."""
     try:
         return read_host(url.partition("://")[2])
     except UnusableUrl:
