@@ -1,4 +1,4 @@
-"""Generate the SDKs from openapi.yaml and compile them, two at a time."""
+"""Generate the SDKs from the document as it is published and compile them, two at a time."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from building import BuildError, Sdk
+from building import DOCUMENT, BuildError, Sdk
 from generators import all_sdks
+from monitoring.contract.document import load_document
 
 
 def main() -> None:
     """Build all SDKs, or the named ones. Fails only at the end, with the output of the tools that failed."""
+    DOCUMENT.write_bytes(load_document().published_yaml)
     chosen = [sdk for sdk in all_sdks() if not sys.argv[1:] or sdk.name in sys.argv[1:]]
     with ThreadPoolExecutor(max_workers=2) as pool:
         failures = [failure for failure in pool.map(_build, chosen) if failure]
