@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -226,7 +227,9 @@ ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 @pytest.mark.parametrize("token", ["", "x", "a.b.c", "nobody:nothing", "é" * 9, "e30.e30.", "." * 5000])
 def test_nobody_gets_in_without_a_token_that_the_service_accepts(url: str, token: str) -> None:
-    headers = {**ACCEPT, "Authorization": f"Bearer {token}".encode()} if token else ACCEPT
+    headers = httpx.Headers(ACCEPT)
+    if token:
+        headers = httpx.Headers({**ACCEPT, "Authorization": f"Bearer {token}"}, encoding="utf-8")
     refused = httpx.post(url, json=INITIALIZE, headers=headers)
     assert refused.status_code == 401
     assert refused.headers["WWW-Authenticate"].startswith("Bearer ")
@@ -234,7 +237,7 @@ def test_nobody_gets_in_without_a_token_that_the_service_accepts(url: str, token
 
 def test_a_revoked_token_is_refused_at_once(alice: Player, url: str) -> None:
     token = alice.fetch_token()
-    sent = {"json": INITIALIZE, "headers": {**ACCEPT, "Authorization": f"Bearer {token}"}}
+    sent: dict[str, Any] = {"json": INITIALIZE, "headers": {**ACCEPT, "Authorization": f"Bearer {token}"}}
     assert httpx.post(url, **sent).status_code == 200
     revoke(alice, token)
     assert httpx.post(url, **sent).status_code == 401
@@ -299,3 +302,18 @@ def test_a_service_that_does_not_answer_is_told(alice: Player) -> None:
     assert ended.returncode == 1
     assert ended.stderr.startswith("http://127.0.0.1:1 did not answer")
     assert alice.client_secret not in ended.stderr
+
+
+def test_the_package_is_an_extra_of_which_the_command_says_that_it_is_missing(alice: Player) -> None:
+    without = "import sys; sys.modules['mcp'] = None; from monitoring.cli import main; main()"
+    for arguments, status in ((["mcp"], 1), (["mcp", "--help"], 0), (["--help"], 0)):
+        ended = subprocess.run(
+            [sys.executable, "-c", without, *arguments],
+            env=environment_of(alice),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+        assert ended.returncode == status
+        assert ("monitoring-service[mcp]" in ended.stderr) == (status == 1)

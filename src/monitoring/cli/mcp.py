@@ -8,6 +8,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from importlib.util import find_spec
 from typing import Annotated
 
 import httpx2
@@ -15,12 +16,12 @@ import typer
 import uvicorn
 
 from monitoring.agents.calls import Key, Service, ServiceError
-from monitoring.agents.server import make_http_app, serve_stdio
 from monitoring.cli.failing import fail
 from monitoring.cli.listening import base_url_of
 
 app = typer.Typer()
 
+NOT_INSTALLED = "The package mcp is missing; install monitoring-service[mcp], or constraints-mcp.txt"
 NO_URL = "Set MONITORING_URL to the address of the service, such as https://monitoring.example.com"
 NO_KEY = (
     "Set MONITORING_API_KEY to the client_id and the client_secret of an API key, with a colon between them"
@@ -44,6 +45,7 @@ def mcp(
     url = os.environ.get("MONITORING_URL", "")
     if not url.startswith(("http://", "https://")):
         fail(NO_URL)
+    _demand_package()
     if http:
         asyncio.run(_serve_http(url, host, port))
         return
@@ -53,7 +55,15 @@ def mcp(
     asyncio.run(_serve_stdio(url, client_id, client_secret))
 
 
+def _demand_package() -> None:
+    """End the command if what it needs beside the service's own packages is missing."""
+    if find_spec("mcp") is None:
+        fail(NOT_INSTALLED)
+
+
 async def _serve_stdio(url: str, client_id: str, client_secret: str) -> None:
+    from monitoring.agents.server import serve_stdio  # noqa: PLC0415 - needs the package, and --help does not
+
     async with _reaching(url) as service:
         key = Key(service, client_id, client_secret)
         try:
@@ -64,6 +74,8 @@ async def _serve_stdio(url: str, client_id: str, client_secret: str) -> None:
 
 
 async def _serve_http(url: str, host: str, port: int) -> None:
+    from monitoring.agents.server import make_http_app  # noqa: PLC0415 - see above
+
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
