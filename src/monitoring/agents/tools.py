@@ -90,6 +90,10 @@ PURPOSES: Mapping[str, Purpose] = {
     ),
     "delete_notification_channel": Purpose("Delete a channel with its log.", is_destructive=True),
     "test_notification_channel": Purpose("Send a real test message to a channel, and see what came of it."),
+    "examine_notification_channel": Purpose(
+        "Examine the server behind a channel of type webhook: sends it seven test messages, good and forged, "
+        "and says what its answers mean. Takes up to half a minute."
+    ),
     "list_notification_deliveries": Purpose(
         "List what was sent to a channel and how its receiver answered, newest first."
     ),
