@@ -5,9 +5,9 @@ FROM python:3.13-slim-bookworm AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
 WORKDIR /build
 RUN python -m venv --without-pip /opt/monitoring
-# constraints-otel.txt installs what sends traces as well: docs/traces.md
+# constraints-otel.txt installs what sends traces as well: docs/traces.md; constraints-mcp.txt `monitoring mcp`
 ARG CONSTRAINTS=constraints.txt
-COPY constraints.txt constraints-otel.txt ./
+COPY constraints.txt constraints-otel.txt constraints-mcp.txt ./
 RUN pip --python /opt/monitoring/bin/python install --require-hashes --only-binary=:all: -r "$CONSTRAINTS"
 COPY pyproject.toml README.md LICENSE arazzo.yaml openapi.yaml ./
 COPY docs/guides docs/guides

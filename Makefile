@@ -197,7 +197,8 @@ release-document: install-dev  ## Keep openapi.yaml as the released document, wh
 constraints: install-dev  ## Pin what pyproject.toml allows: versions and hashes, no addresses
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml -o constraints.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra otel -c constraints.txt pyproject.toml -o constraints-otel.txt
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra otel --extra dev -c constraints.txt pyproject.toml -o constraints-dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra mcp -c constraints.txt pyproject.toml -o constraints-mcp.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra otel --extra mcp --extra dev -c constraints.txt pyproject.toml -o constraints-dev.txt
 	cd sdks && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
 	cd contract-tests/strangers && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt
 	cd image-tests && $(abspath $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header requirements.in -o requirements.txt

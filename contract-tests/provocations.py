@@ -310,6 +310,9 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "notification_channel_disabled": rest_before(
         "/api/notification-channels/{channel_id}", type="webhook", enabled=False
     ),
+    "notification_channel_not_examinable": lambda operation: [
+        good_ask(operation, path=operation.path.replace("{channel_id}", "{email_channel_id}"))
+    ],
     "notification_channel_unconfirmed": lambda operation: [
         good_ask(
             operation,

@@ -103,6 +103,7 @@ FROZEN_OPERATION_IDS = [
     "update_notification_channel",
     "delete_notification_channel",
     "test_notification_channel",
+    "examine_notification_channel",
     "list_notification_deliveries",
     "redeliver_notification",
     "deliver_article",

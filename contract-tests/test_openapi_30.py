@@ -9,7 +9,7 @@ from openapi_spec_validator import OpenAPIV30SpecValidator
 
 import promises
 from monitoring.contract.openapi_30 import derive_openapi_30
-from monitoring.contract.publishing import without_notes
+from monitoring.contract.publishing import publish
 from test_examples import find_examples
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from running_service import RunningService
 
-DERIVED = derive_openapi_30(without_notes(promises.DOCUMENT.root))
+DERIVED = derive_openapi_30(publish(promises.DOCUMENT.root))
 # The derived document's own examples; those of schemas stand there as `example`.
 EXAMPLES = [row for row in find_examples(DERIVED) if not row[0].startswith("#/x-webhooks")]
 

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 SDKS = ROOT / "sdks"
 EXAMPLES = ROOT / "examples"
-DOCUMENT = ROOT / "openapi.yaml"
 GUIDE = ROOT / "docs" / "guides" / "generate-an-sdk.md"
 BUILD = ROOT / "build" / "sdks"
 NOTES = BUILD / "tools"
+DOCUMENT = BUILD / "openapi.yaml"  # as it is published
+DERIVED = BUILD / "openapi-3.0.json"
 PYTHON = BUILD / "venv" / "bin"
 PACKAGES = BUILD / "node_modules" / ".bin"
 

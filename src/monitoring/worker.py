@@ -32,6 +32,7 @@ from monitoring.monitors.maintenance.keeping import (
 from monitoring.monitors.reminders import remind
 from monitoring.notifications.backlog import measure_notifications
 from monitoring.notifications.channels.sender import open_sender
+from monitoring.notifications.invitation_emails import sweep_invitations
 from monitoring.notifications.password_emails import sweep_password_links
 from monitoring.notifications.sweeping import (
     delete_old_deliveries,
@@ -100,6 +101,7 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
         nonlocal knows_all_locales
         await sweep_notifications()  # first, because incidents are urgent and articles can wait
         await sweep_password_links()
+        await sweep_invitations()
         await sweep()
         if not knows_all_locales:  # last, because it may take long and must not hold up the others
             await withdraw_again()

@@ -13,7 +13,7 @@ import pytest
 from app.visitor import Visitor, read_text
 from history.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
-from monitoring.app.monitors import list_view
+from monitoring.app.monitors import list_page, list_view
 from monitoring.app.monitors.status_summary import NAMED
 from monitoring.audit.actors import Actor, key_holder
 from monitoring.incidents.models import Incident
@@ -52,8 +52,12 @@ def _listed(visitor: Visitor, **query: str | list[str]) -> list[str]:
     return [read_text(row.partition("</a>")[0]) for row in rows]
 
 
+def _rows_of(text: str) -> str:
+    return text.partition("<tbody>")[2].partition("</tbody>")[0]
+
+
 def _rows(page: Response) -> str:
-    return page.text.partition("<tbody>")[2].partition("</tbody>")[0]
+    return _rows_of(page.text)
 
 
 async def _settle(monitor: dict[str, Any], status: str, response_time_ms: int | None = None) -> None:
@@ -393,6 +397,27 @@ class TestTags:
         within = owner.open("/monitors?group=tag&tag=eu").text
         assert within.count('<h2 id="group-') == 1
 
+    def test_show_all_that_is_down_in_a_group(
+        self, service: RunningService, owner: Visitor, alice: Player, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(list_view.DENSITIES, "roomy", list_view.ROOMY._replace(monitors_a_page=2))
+        for name, status in {"Fine": "up", "A": "down", "B": "down", "C": "down", "Also fine": "up"}.items():
+            service.run(_settle(create(alice, name=name, tags=["prod"]), status))
+        for order in ("", "&sort=reversed_name"):
+            page = owner.open(f"/monitors?group=tag{order}").text
+            assert {name for name in "ABC" if f"<bdi>{name}</bdi>" in _rows_of(page)} == set("ABC")
+            assert "<bdi>Also fine</bdi>" not in _rows_of(page)
+        assert "3 of 5. Show all with the tag prod" in read_text(owner.open("/monitors?group=tag").text)
+
+    def test_show_what_is_down_up_to_a_bound(
+        self, service: RunningService, owner: Visitor, alice: Player, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(list_page, "MAX_DOWN", 2)
+        monkeypatch.setitem(list_view.DENSITIES, "roomy", list_view.ROOMY._replace(monitors_a_page=2))
+        for number in range(5):
+            service.run(_settle(create(alice, name=f"Shop {number}", tags=["prod"]), "down"))
+        assert "3 of 5." in read_text(owner.open("/monitors?group=tag").text)
+
 
 class TestDensity:
     def test_is_remembered_by_the_browser(self, owner: Visitor, alice: Player) -> None:
@@ -509,6 +534,39 @@ class TestOpenIncidents:
         page = owner.open("/monitors")
         assert f"{NAMED + 1} open incidents" in read_text(page.text)
         assert 'href="/app/incidents?state=open"' in page.text
+
+    def test_are_those_of_the_monitors_that_the_filter_finds(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        for name, tags in {"Shop": ["eu"], "Blog": ["us"], "Wiki": ["us"]}.items():
+            service.run(break_down(_row_of(service, create(alice, name=name, tags=tags))))
+        create(alice, name="Fine")
+        boxes = {
+            "": "3 open incidents Wiki, Blog, Shop",
+            "?tag=eu": "1 open incident, 2 more outside this filter Shop:",
+            "?tag=us": "2 open incidents, 1 more outside this filter Wiki, Blog",
+            "?search=fine": "3 open incidents outside this filter",
+        }
+        for query, told in boxes.items():
+            page = owner.open(f"/monitors{query}").text
+            assert told in read_text(page.partition('id="open"')[2].partition("<form class=")[0])
+            assert "<title>(3 down) Monitors" in page
+
+    def test_stand_in_a_list_that_tells_what_is_wrong_with_each_monitor(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        async def settle(monitor: dict[str, Any], status: str, error: str) -> None:
+            await _settle(monitor, status)
+            await CheckState.filter(monitor_id=monitor["id"]).update(last_error=error)
+
+        wrong = {"down": "timeout", "degraded": "slow", "validating": "dns_failure", "up": "slow"}
+        for status, error in wrong.items():
+            service.run(settle(create(alice, name=status), status, error))
+        for density in ("roomy", "compact"):
+            rows = read_text(_rows(owner.open(f"/monitors?density={density}")))
+            for told in ("down Timeout", "validating Name not found", "degraded Slow"):
+                assert told in rows
+            assert rows.count("Slow") == 1
 
 
 class TestTheListOfIncidents:

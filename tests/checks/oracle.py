@@ -9,16 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 GRACE = timedelta(seconds=120)
 
+# From a moment until another.
+Span: TypeAlias = "tuple[datetime, datetime]"
+# A span, what it is (`active` or `paused`), and the checks in it.
+Stretch: TypeAlias = "tuple[datetime, datetime, str, list[Check]]"
+
 
 class Check(NamedTuple):
-    """A check and what it found: up, down or unknown."""
+    """A check and what it found: up, degraded, down or unknown. It may say until when that holds."""
 
     at: datetime
     outcome: str
+    holds_until: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class Month:
 
     incidents: list[Incident] = field(default_factory=list)
     strokes: list[tuple[datetime, datetime, str]] = field(default_factory=list)
-    maintenance: list[tuple[datetime, datetime]] = field(default_factory=list)
+    maintenance: list[Span] = field(default_factory=list)
 
     def seconds(self, start: datetime, end: datetime) -> dict[str, float]:
         """Add up each colour that can be seen between two moments; the last stroke covers those before it."""
@@ -59,11 +65,7 @@ class Month:
         return {colour: length.total_seconds() for colour, length in sums.items()}
 
 
-def work_out(
-    rules: Rules,
-    stretches: list[tuple[datetime, datetime, str, list[Check]]],
-    maintenance: list[tuple[datetime, datetime]],
-) -> Month:
+def work_out(rules: Rules, stretches: list[Stretch], maintenance: list[Span]) -> Month:
     """Take stretches, `active` with their checks or `paused`, one after the other.
 
     A failure during maintenance says as little as a check that was blind.
@@ -80,9 +82,38 @@ def work_out(
     return month
 
 
-def _believe(check: Check, maintenance: list[tuple[datetime, datetime]]) -> Check:
-    is_rest = any(first <= check.at < last for first, last in maintenance)
-    return Check(check.at, "unknown") if is_rest and check.outcome == "down" else check
+def list_degradation(
+    rules: Rules, checks: list[Check], maintenance: list[Span]
+) -> list[tuple[str, datetime]]:
+    """List what should be told of a monitor's degradation, and when.
+
+    Checks that were blind and those in maintenance say nothing of it.
+    """
+    saying = [each for each in checks if each.outcome != "unknown" and not _is_in(maintenance, each.at)]
+    told: list[tuple[str, datetime]] = []
+    number = 0
+    while number < len(saying):
+        is_degraded = len(told) % 2 == 1
+        contrary, needed = (
+            ("up", rules.recovery_threshold) if is_degraded else ("degraded", rules.failure_threshold)
+        )
+        ahead = saying[number : number + needed]
+        if [each.outcome for each in ahead] == [contrary] * needed:
+            told.append(("monitor.recovered" if is_degraded else "monitor.degraded", ahead[-1].at))
+            number += needed
+        else:
+            number += 1
+    return told
+
+
+def _believe(check: Check, maintenance: list[Span]) -> Check:
+    if check.outcome == "down" and _is_in(maintenance, check.at):
+        return check._replace(outcome="unknown")
+    return check._replace(outcome=check.outcome.replace("degraded", "up"))
+
+
+def _is_in(spans: list[Span], moment: datetime) -> bool:
+    return any(first <= moment < last for first, last in spans)
 
 
 def _paint_active(rules: Rules, month: Month, end: datetime, checks: list[Check]) -> None:
@@ -116,13 +147,16 @@ def _runs(rules: Rules, checks: list[Check]) -> list[list[Check]]:
         cuts = [
             number
             for number in range(1, len(whole))
-            if whole[number].at - whole[number - 1].at > rules.interval + GRACE
+            if whole[number].at > _vouched_until(rules, whole[number - 1])
         ]
         runs += [whole[one:other] for one, other in pairwise([0, *cuts, len(whole)])]
     return runs
 
 
 def _sight_ends_at(rules: Rules, run: list[Check], checks: list[Check]) -> datetime:
-    vouched_until = run[-1].at + rules.interval + GRACE
     blind_at = [check.at for check in checks if check.at > run[-1].at and check.outcome == "unknown"]
-    return min([vouched_until, *blind_at])
+    return min([_vouched_until(rules, run[-1]), *blind_at])
+
+
+def _vouched_until(rules: Rules, check: Check) -> datetime:
+    return (check.holds_until or check.at + rules.interval) + GRACE

@@ -10,7 +10,7 @@ ARTICLES = {"monitoring.articles", "markdown_it"}
 DATABASE = {"tortoise", "monitoring.backends.database"}
 STORAGE = {"obstore"}
 SELDOM = {
-    *("nh3", "zxcvbn_rs_py", "tortoise.migrations.executor"),
+    *("nh3", "zxcvbn_rs_py", "tortoise.migrations.executor", "mcp"),
 }
 TOKENS = {"jwt"}
 SENDING = {"aiodns", "monitoring.outbound.client"}
@@ -36,6 +36,9 @@ def modules_after(importing: str) -> set[str]:
             "monitoring.asgi",
             {"monitoring.worker"} | STORAGE | SELDOM,
             id="a process that serves",
+        ),
+        pytest.param(
+            "monitoring.agents.server", SERVING - {"uvicorn"} | DATABASE | STORAGE, id="agents' tools"
         ),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from bakery.loaves.handlers import KNOWN_LOAF_ID
 from bakery.service import bakery_document, build_bakery
-from monitoring.contract.publishing import without_notes
+from monitoring.contract.publishing import publish
 from monitoring.logs import RequestIdFilter
 from monitoring.web.replies import Reply
 
@@ -129,9 +129,9 @@ class TestRequestIds:
 
 
 class TestTheServiceAboutItself:
-    async def test_serves_the_document_without_notes_to_ourselves(self, bakery: httpx.AsyncClient) -> None:
+    async def test_serves_the_document_publish_to_ourselves(self, bakery: httpx.AsyncClient) -> None:
         assert (await bakery.get("/openapi.yaml")).content == bakery_document().published_yaml
-        assert (await bakery.get("/openapi.json")).json() == without_notes(bakery_document().root)
+        assert (await bakery.get("/openapi.json")).json() == publish(bakery_document().root)
 
     async def test_serves_a_page_that_fetches_nothing(self, bakery: httpx.AsyncClient) -> None:
         answer = await bakery.get("/docs")

@@ -116,6 +116,11 @@ DECLINED = {
         "This link was used before",
         "A reader of the address has unsubscribed since. Ask the team for a new link to get notifications.",
     ),
+    "invitation_link_expired": Sentence(
+        404,
+        "This link is no longer valid",
+        "It was used, withdrawn or replaced, or is older than a week. Ask an owner of the team for another.",
+    ),
     "password_link_expired": Sentence(
         404,
         "This link is no longer valid",

@@ -44,6 +44,7 @@ class Action(StrEnum):
     CHANNEL_CREATED = "channel.created"
     CHANNEL_UPDATED = "channel.updated"
     CHANNEL_TESTED = "channel.tested"
+    CHANNEL_EXAMINED = "channel.examined"
     CHANNEL_DELETED = "channel.deleted"
     CHANNEL_SENT_AGAIN = "channel.sent_again"
     MAINTENANCE_CREATED = "maintenance.created"

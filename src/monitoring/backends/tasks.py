@@ -13,6 +13,7 @@ from monitoring.backends.errors import QueueUnavailable
 TASK_MODULES = (
     "monitoring.articles.tasks",
     "monitoring.notifications.tasks",
+    "monitoring.notifications.invitation_emails",
     "monitoring.notifications.password_emails",
 )
 

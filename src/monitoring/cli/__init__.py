@@ -26,6 +26,7 @@ _MODULES = {
     "encryption-keys": "encryption_keys",
     "articles": "articles",
     "doctor": "doctor",
+    "mcp": "mcp",
 }
 
 

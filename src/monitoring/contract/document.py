@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from monitoring.contract.openapi_30 import derive_openapi_30
-from monitoring.contract.publishing import without_notes
+from monitoring.contract.publishing import publish
 
 JSON = "application/json"
 Json: TypeAlias = Any  # what JSON can say: spelt out, it would need a cast at every step
@@ -52,7 +52,7 @@ class Document:
         import yaml  # noqa: PLC0415 - a worker writes none
 
         dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        published = without_notes(self.root)
+        published = publish(self.root)
         written = yaml.dump(
             published, Dumper=dumper, default_flow_style=None, sort_keys=False, allow_unicode=True, width=120
         )
@@ -61,12 +61,12 @@ class Document:
     @cached_property
     def published_json(self) -> bytes:
         """The same as JSON."""
-        return orjson.dumps(without_notes(self.root))
+        return orjson.dumps(publish(self.root))
 
     @cached_property
     def published_openapi_30(self) -> bytes:
         """The same as OpenAPI 3.0, in JSON."""
-        return orjson.dumps(derive_openapi_30(without_notes(self.root)))
+        return orjson.dumps(derive_openapi_30(publish(self.root)))
 
     def follow(self, node: Node) -> Node:
         """Return what a Reference Object stands for; any other node is returned as it is."""

@@ -1,7 +1,8 @@
-"""The document as it is published: without the `x-` keywords, which only this service reads."""
+"""The document as it is published: without what only this service reads, and with nothing said twice."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
@@ -11,8 +12,28 @@ _VALUES = frozenset({"const", "default", "enum", "example", "value"})
 _NAMES = frozenset({"properties", "patternProperties", "mapping"})
 
 
+def publish(root: Mapping[str, Json]) -> dict[str, Json]:
+    """Copy a document for those who call the service.
+
+    Headers that the description tells of once (`x-told-once`) are not listed with each answer. Fields have no
+    examples of their own, since each body has one as a whole.
+    """
+    published: dict[str, Json] = without_notes(root)
+    components = published["components"]
+    for name, header in root["components"].get("headers", {}).items():
+        if "x-told-once" in header:
+            del components["headers"][name]
+            _leave_out_header({"$ref": f"#/components/headers/{name}"}, published)
+    for node in _nodes_in(components.get("schemas", {})):
+        node.pop("examples", None)
+    return published
+
+
 def without_notes(node: Json) -> Json:
-    """Copy a document, or a part of it, without our notes to ourselves."""
+    """Copy a document, or a part of it, without our notes to ourselves, the `x-` keywords.
+
+    The one value of a discriminator is an `enum` as well, for generators that do not know `const`.
+    """
     if isinstance(node, list):
         return [without_notes(item) for item in node]
     if not isinstance(node, dict):
@@ -25,4 +46,29 @@ def without_notes(node: Json) -> Json:
             published[keyword] = {name: without_notes(part) for name, part in value.items()}
         elif not keyword.startswith("x-"):
             published[keyword] = without_notes(value)
+    if "const" in node and "type" in node:
+        published["enum"] = [node["const"]]
     return published
+
+
+def _leave_out_header(reference: Mapping[str, Json], published: Mapping[str, Json]) -> None:
+    for node in _nodes_in([published["paths"], published["components"].get("responses", {})]):
+        headers = {name: header for name, header in node.get("headers", {}).items() if header != reference}
+        if headers:
+            node["headers"] = headers
+        else:
+            node.pop("headers", None)
+
+
+def _nodes_in(node: Json) -> Iterator[dict[str, Json]]:
+    """Yield every object of a part of the document that is no value and no set of names."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _nodes_in(item)
+    elif isinstance(node, dict):
+        yield node
+        for keyword, value in node.items():
+            if keyword in _NAMES:
+                yield from _nodes_in(list(value.values()))
+            elif keyword not in _VALUES:
+                yield from _nodes_in(value)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 from uuid import UUID
 
 from tortoise.functions import Count
@@ -50,6 +51,14 @@ class Ending:
     monitor: MonitorSubject
     resolved_at: datetime
     resolution: Resolution
+
+
+class OpenIncident(NamedTuple):
+    """What decides whether an open incident is among those that somebody looks at."""
+
+    id: UUID
+    monitor_id: UUID
+    is_acknowledged: bool
 
 
 async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
@@ -144,6 +153,13 @@ async def list_incidents(
     if state:
         incidents = incidents.filter(resolved_at__isnull=state == IncidentState.OPEN)
     return await read_page(incidents, limit, after_id)
+
+
+async def list_open(team_id: UUID) -> list[OpenIncident]:
+    """Return all open incidents of a team, newest first."""
+    still_open = Incident.filter(team_id=team_id, resolved_at=None).order_by("-id")
+    rows = await still_open.values_list("id", "monitor_id", "acknowledged_at")
+    return [OpenIncident(id_, monitor_id, at is not None) for id_, monitor_id, at in rows]
 
 
 async def count_open(team_id: UUID) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Codes to join a team or to set a new password. People pass them on; the service does not send them."""
+"""Codes to join a team or to set a new password, which people pass on, and emailed links to join."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.audit.service import record
 from monitoring.auth.credentials import hash_secret
+from monitoring.auth.links import read_link, sign_link
+from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.members.models import Invitation, Role, User
 from monitoring.members.passwords import hash_password
@@ -25,6 +27,7 @@ from monitoring.members.sessions import end_sessions
 
 LIFETIME = timedelta(days=INVITATION_DAYS)
 CODE_PREFIX = "mon_invite_"
+PURPOSE = "join"  # of a link, and its page
 CODE_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
 _CODE = re.compile(rf"{CODE_PREFIX}[A-Za-z0-9_-]{{43}}")
@@ -38,17 +41,20 @@ class Invited:
     code: str
 
 
-async def invite(team_id: UUID, email: str, role: Role | str, *, by: Actor) -> Invited:
+async def invite(
+    team_id: UUID, email: str, role: Role | str, *, by: Actor, is_mailed: bool = False
+) -> Invited:
     """Invite a person to a team. Their earlier invitations become invalid.
 
-    Raises `Refused` if they are in this team. If they are in another, joining will be refused.
+    If it is mailed, a worker sends them a link, which does what the code does. Raises `Refused` if they are
+    in this team. If they are in another, joining will be refused.
     """
     email, role = read_email(email), Role(role)
     async with transaction():
         await lock_team(team_id)
         if await User.exists(email=email, team_id=team_id):
             raise Refused("already_member")
-        invited = await _make_code(team_id, email, role, by)
+        invited = await _make_code(team_id, email, role, by, is_mailed=is_mailed)
         await record(team_id, by, Action.MEMBER_INVITED, f"{email} ({role})", invited.invitation.id)
         return invited
 
@@ -79,12 +85,25 @@ async def withdraw_invitation(team_id: UUID, invitation_id: UUID, *, by: Actor) 
         await record(team_id, by, Action.INVITATION_WITHDRAWN, invitation.email, invitation.id)
 
 
+def write_link(invitation: Invitation, base_url: str) -> str:
+    """Return the URL of a link to join. It cannot be made from the database alone."""
+    token = sign_link(PURPOSE, {"invitation": str(invitation.id)}, invitation.expires_at)
+    return f"{base_url}/app/{PURPOSE}?token={token}"
+
+
 async def find_invitation(code: str) -> Invitation | None:
-    """Return the unexpired invitation of a code, with its team and, for a new password, its user."""
+    """Return the unexpired invitation of a code, with its team and, for a new password, its user.
+
+    The token of a link stands for the code of the same invitation.
+    """
     code = code.strip()
-    if not _CODE.fullmatch(code):
+    if _CODE.fullmatch(code):
+        found = _living().get_or_none(code_sha256=hash_secret(code))
+    elif claims := read_link(PURPOSE, code):
+        found = _living().get_or_none(id=UUID(claims["invitation"]))
+    else:
         return None
-    return await _living().get_or_none(code_sha256=hash_secret(code)).select_related("team", "user")
+    return await found.select_related("team", "user")
 
 
 async def accept_invitation(code: str, name: str, password: str, *, address: str | None = None) -> User:
@@ -140,7 +159,9 @@ async def _reset_password(
     return user
 
 
-async def _make_code(team_id: UUID, email: str, role: Role, by: Actor, user: User | None = None) -> Invited:
+async def _make_code(  # noqa: PLR0913 - what an invitation is made of
+    team_id: UUID, email: str, role: Role, by: Actor, user: User | None = None, *, is_mailed: bool = False
+) -> Invited:
     """Create a code, replacing earlier ones for this email, and delete the team's expired codes."""
     code, now = CODE_PREFIX + secrets.token_urlsafe(CODE_RANDOM_BYTES), datetime.now(UTC)
     await Invitation.filter(team_id=team_id, email=email).delete()
@@ -152,6 +173,7 @@ async def _make_code(team_id: UUID, email: str, role: Role, by: Actor, user: Use
         role=role.value,
         code_sha256=hash_secret(code),
         invited_by=by.name,
+        due_at=current_backends().clock.now() if is_mailed else None,
         created_at=now,
         expires_at=now + LIFETIME,
     )

@@ -116,10 +116,16 @@ class Invitation(Model):
     role = fields.CharField(max_length=10)
     code_sha256 = fields.CharField(max_length=64, unique=True)
     invited_by = fields.CharField(max_length=255)
+    # Of the letter with a link, as in `PasswordLink`. Never due if none is sent.
+    attempts = fields.IntField(default=0, db_default=0)
+    due_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    claim = fields.UUIDField(null=True)
+    nudged_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    mailed_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     expires_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
     class Meta:
         table = "invitations"
         unique_together = (("team_id", "email"),)
-        indexes = (("user_id",),)
+        indexes = (("user_id",), ("due_at",))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum, auto
@@ -149,6 +149,15 @@ async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> lis
     return [found[monitor_id] for monitor_id in monitor_ids if monitor_id in found]
 
 
+async def find_among(team_id: UUID, wanted: MonitorFilter, monitor_ids: Collection[UUID]) -> set[UUID]:
+    """Return those of these monitors that a filter finds."""
+    given = [*_conditions(team_id, wanted), _among(monitor_ids)]
+    connection = current_backends().database.context.db()
+    sql = f"SELECT monitors.id FROM monitors {_where(given)}"  # noqa: S608 - names of our own
+    _, rows = await connection.execute_query(spell(connection, sql), _values(given))
+    return {read_id(monitor_id) for (monitor_id,) in rows}
+
+
 async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
     """Count a team's monitors by their status."""
     return Counter(await _count_by("status", team_id, wanted))
@@ -195,7 +204,7 @@ def row_of(monitor: Monitor, mute: Mute | None, heartbeat: Heartbeat | None = No
     }
 
 
-def _among(monitor_ids: Sequence[UUID]) -> tuple[str, Any]:
+def _among(monitor_ids: Collection[UUID]) -> tuple[str, Any]:
     """Return the condition that a monitor is one of these."""
     connection = current_backends().database.context.db()
     among = "= ANY({}::uuid[])" if is_postgres(connection) else "IN (SELECT value FROM json_each({}))"

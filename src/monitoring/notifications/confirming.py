@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from uuid import UUID
 
 from monitoring.auth.limits import demand_room
 from monitoring.auth.models import Team
@@ -30,11 +31,16 @@ async def ask_reader(channel: NotificationChannel) -> None:
 
 
 async def count_question(channel: NotificationChannel) -> None:
-    """Count an unrequested message to an address. Raises `Problem("rate_limited")`.
+    """Count a confirmation request. Raises `Problem("rate_limited")`."""
+    await count_unrequested(channel.team_id, channel.settings["address"])
+
+
+async def count_unrequested(team_id: UUID, address: str) -> None:
+    """Count a message to an address that did not ask for it. Raises `Problem("rate_limited")`.
 
     Each team has its own count, so that no team can use up another's.
     """
     of_address = current_backends().settings.rate_limit_confirmations
     of_team = replace(of_address, name="confirmations_of_team", limit=ADDRESSES_OF_A_TEAM * of_address.limit)
-    await demand_room(of_address, f"{channel.team_id}:{channel.settings['address'].lower()}")
-    await demand_room(of_team, str(channel.team_id))
+    await demand_room(of_address, f"{team_id}:{address.lower()}")
+    await demand_room(of_team, str(team_id))

@@ -14,7 +14,7 @@ from monitoring.backends.pages import take_page
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import version_of
-from monitoring.notifications import deliveries, service
+from monitoring.notifications import deliveries, exams, service
 from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.representations import (
@@ -23,8 +23,9 @@ from monitoring.notifications.representations import (
     represent_created_channel,
     represent_deliveries,
     represent_delivery,
+    represent_exam,
 )
-from monitoring.notifications.tasks import nudge
+from monitoring.notifications.tasks import examine_receiver, nudge
 from monitoring.web.endpoint import ActOnce
 from monitoring.web.replies import NO_STORE, Reply
 
@@ -91,6 +92,22 @@ async def test_notification_channel(  # the document names it so: it is no test
 
 async def _queue_test(channel_id: UUID, caller: Caller) -> Reply:
     return Reply(represent_delivery(await deliveries.queue_test(caller.team_id, channel_id, by=caller.actor)))
+
+
+async def examine_notification_channel(
+    channel_id: str, caller: Caller, request: Request, act_once: ActOnce
+) -> Reply:
+    """Have a webhook's receiver examined, and reply with the report."""
+    await _count(request, caller)
+    queued = await act_once(partial(_queue_exam, UUID(channel_id), caller))
+    exam_id = queued.json_value()["id"]
+    await examine_receiver.send(exam_id)
+    exam = await exams.wait_for_report(UUID(exam_id))
+    return Reply(represent_exam(exam)) if exam else queued
+
+
+async def _queue_exam(channel_id: UUID, caller: Caller) -> Reply:
+    return Reply(represent_exam(await exams.queue_exam(caller.team_id, channel_id, by=caller.actor)))
 
 
 async def list_notification_deliveries(

@@ -14,6 +14,8 @@ from monitoring.auth.models import Team
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 
+# The type of channels that are a team's own server.
+WEBHOOK = "webhook"
 # The type of channels whose address must be confirmed.
 EMAIL = "email"
 # The event that asks for it.
@@ -53,6 +55,24 @@ class NotificationChannel(Model):
     class Meta:
         table = "notification_channels"
         indexes = (("team_id", "id"),)
+
+
+class ReceiverExam(Model):
+    """The last exam of a webhook's receiver. `results` are those of the document, and null until it ended."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    channel: fields.ForeignKeyRelation[NotificationChannel] = fields.ForeignKeyField(
+        "monitoring.NotificationChannel", related_name="exams"
+    )
+    channel_id: UUID
+    results: JsonTextField[list[dict[str, Any]] | None] = JsonTextField(null=True)
+    created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    # When a worker took it, which no other does then.
+    started_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+
+    class Meta:
+        table = "receiver_exams"
+        indexes = (("channel_id", "id"),)
 
 
 class Mute(Model):

@@ -8,7 +8,13 @@ from monitoring.backends.pages import Page
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.configuration import configuration_of
-from monitoring.notifications.models import EMAIL, DeliveryStatus, NotificationChannel, NotificationDelivery
+from monitoring.notifications.models import (
+    EMAIL,
+    DeliveryStatus,
+    NotificationChannel,
+    NotificationDelivery,
+    ReceiverExam,
+)
 from monitoring.notifications.secrets import read_secret
 
 
@@ -52,6 +58,18 @@ def represent_delivery(delivery: NotificationDelivery) -> dict[str, Any]:
         "created_at": write_timestamp(delivery.created_at),
         "next_attempt_at": write_timestamp(delivery.due_at) if is_pending else None,
         "delivered_at": write_timestamp(delivery.delivered_at),
+    }
+
+
+def represent_exam(exam: ReceiverExam) -> dict[str, Any]:
+    """Write a `ReceiverExam`."""
+    results = exam.results
+    return {
+        "id": str(exam.id),
+        "status": "pending" if results is None else "finished",
+        "passed": None if results is None else all(each["verdict"] == "right" for each in results),
+        "results": results or [],
+        "created_at": write_timestamp(exam.created_at),
     }
 
 

@@ -8,10 +8,12 @@ from uuid import UUID
 from monitoring.backends.tasks import task
 from monitoring.notifications.attempts import attempt_delivery
 from monitoring.notifications.claims import claim_delivery
+from monitoring.notifications.exams import run_exam
 from monitoring.notifications.scheduling import make_next_due
 
 # Attempts spend their time waiting for other servers, on the event loop.
 DELIVERIES_AT_ONCE = 32
+EXAMS_AT_ONCE = 8
 
 
 @task(queue_name="notifications", at_once=DELIVERIES_AT_ONCE)
@@ -27,6 +29,15 @@ async def deliver_notification(delivery_id: str) -> None:
     if sender and (claim := await claim_delivery(UUID(delivery_id))):
         told = await attempt_delivery(claim, sender)
         await nudge([*told, *await make_next_due(claim.channel.team_id)])
+
+
+@task(queue_name="exams", at_once=EXAMS_AT_ONCE)
+async def examine_receiver(exam_id: str) -> None:
+    """Examine a webhook's receiver. Without a sender the exam stays pending."""
+    from monitoring.notifications.channels.sender import current_sender  # noqa: PLC0415 - only workers send
+
+    if sender := current_sender():
+        await run_exam(UUID(exam_id), sender)
 
 
 async def nudge(delivery_ids: Iterable[UUID]) -> None:

@@ -182,7 +182,7 @@ class Settings(BaseSettings):
     rate_limit_confirmations: Annotated[
         RateLimitPolicy, NoDecode, values.read_rate_limit("confirmations")
     ] = _setting(
-        "Messages that ask one address to confirm a team's channel / window in seconds; "
+        "Messages that ask one address to confirm a team's channel, or to join a team / window in seconds; "
         "for all addresses of a team four times as many",
         "5/86400",
     )

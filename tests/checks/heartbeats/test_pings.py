@@ -17,6 +17,7 @@ from monitoring.history.ranges import Range
 from monitoring.history.uptime import measure_uptime
 from monitoring.incidents.models import Incident
 from monitoring.monitors.heartbeats.models import Heartbeat, Ping, PingKind, PingReception
+from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import CheckState, Monitor
 from monitoring.monitors.service import set_paused, update_monitor
 from monitoring.notifications.models import NotificationDelivery
@@ -194,6 +195,18 @@ class TestLateness:
         job = await make_job()
         assert await look(NOON + 10_000 * HOUR) == []
         assert await status(job) == "pending"
+
+
+class TestMaintenance:
+    async def test_excuses_the_ping_that_was_due_in_it_long_after_its_end(self) -> None:
+        job = await make_job()
+        await job.ping(NOON)
+        over_at = DEADLINE - 5 * MINUTE
+        await MaintenanceSpan.create(monitor_id=job.monitor_id, starts_at=NOON, ends_at=over_at)
+        await look(DEADLINE)
+        assert await status(job) == "up"
+        await look(over_at + HOUR + 5 * MINUTE)
+        assert await incidents(job) == [("ping_missing", over_at + HOUR + 5 * MINUTE, None)]
 
 
 class TestOurOwnAbsence:

@@ -1,4 +1,4 @@
-"""What the probe for certificates finds out, from OpenSSL, Postfix, PostgreSQL and scripted servers."""
+"""What the probe for certificates finds out, from OpenSSL, Postfix, Dovecot, PostgreSQL and scripts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import ssl
 import subprocess
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,7 +28,6 @@ from real_servers import PostgresServer, find_free_port, running_cluster, wait_f
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
 
     from monitoring.checks.probes.protocol import Finding
     from monitoring.outbound.dialer import Dialer
@@ -183,6 +184,46 @@ class TlsPostgres(PostgresServer):
             configuration.write("ssl = on\nssl_cert_file = 'server.pem'\nssl_key_file = 'server.pem'\n")
 
 
+DOVECOT = """
+base_dir = {folder}/run
+log_path = {folder}/log
+protocols = imap
+listen = 127.0.0.1
+ssl = required
+ssl_cert = <{folder}/chain.pem
+ssl_key = <{folder}/chain.pem
+passdb {{
+  driver = static
+}}
+service imap-login {{
+  inet_listener imap {{
+    port = {port}
+  }}
+  inet_listener imaps {{
+    port = 0
+  }}
+}}
+"""
+
+
+@contextmanager
+def dovecot(certificate: trustme.LeafCert) -> Iterator[int]:
+    """Run Dovecot with a certificate. Only root may; its programs may not enter a folder of pytest's."""
+    port = find_free_port()
+    with TemporaryDirectory(prefix="dovecot-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        certificate.private_key_and_cert_chain_pem.write_to_path(str(folder / "chain.pem"))
+        (folder / "dovecot.conf").write_text(DOVECOT.format(folder=folder, port=port))
+        process = subprocess.Popen([find_program("dovecot"), "-F", "-c", folder / "dovecot.conf"])
+        try:
+            wait_for_port(port)
+            yield port
+        finally:
+            process.terminate()
+            process.wait()
+
+
 class TestStarttls:
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root may start Postfix")
     @pytest.mark.programs("postfix")
@@ -190,6 +231,14 @@ class TestStarttls:
         with Postfix() as postfix:
             async with open_dialer(allowed_networks=("127.0.0.0/8",), ca_file=str(postfix.ca_file)) as dialer:
                 finding = await look(dialer, postfix.port, "127.0.0.1", starttls="smtp")
+        assert (finding.outcome, finding.message) == (Outcome.UP, None)
+        assert finding.certificate_expires_at
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root may start Dovecot")
+    @pytest.mark.programs("dovecot")
+    async def test_is_asked_of_dovecot(self, dialer: Dialer, authority: trustme.CA) -> None:
+        with dovecot(authority.issue_cert("127.0.0.1")) as port:
+            finding = await look(dialer, port, "127.0.0.1", starttls="imap")
         assert (finding.outcome, finding.message) == (Outcome.UP, None)
         assert finding.certificate_expires_at
 

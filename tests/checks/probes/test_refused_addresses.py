@@ -1,4 +1,4 @@
-"""No type of monitor reaches inside: one table of forms, which every type is tried with."""
+"""No type of monitor reaches inside: one table of forms, tried with every type, redirect and document."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from checks.probes.probed import ask, probe_of
 from monitoring.checks.probes.protocol import Finding
 from monitoring.checks.probes.registry import PROBES
+from monitoring.monitors.contracts.fetching import UnfetchedDocumentError, fetch_rules
 from monitoring.monitors.health import Outcome
 from monitoring.outbound.dialer import open_dialer
 from outbound.name_server import name_server
@@ -99,6 +100,36 @@ async def test_a_forbidden_host_is_blocked_in_whatever_form(
 ) -> None:
     # Without timings, there is nothing to learn from.
     assert await ask(dialer, name="Inside", **aim(monitor_type, host, trap.port)) == BLOCKED
+
+
+@pytest.mark.parametrize("host", FORBIDDEN_HOSTS)
+async def test_a_redirect_to_a_forbidden_host_is_not_followed(
+    names: NameServer, trap: Trap, host: str
+) -> None:
+    async def redirect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        location = f"http://{host}:{trap.port}/".replace("\n", "").encode()
+        writer.write(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + location + b"\r\n\r\n")
+        writer.close()
+
+    names.know("localhost", ["127.0.0.1"])
+    async with (
+        await asyncio.start_server(redirect, "127.0.0.2", 0) as server,
+        open_dialer(allowed_networks=("127.0.0.2/32",), dns_servers=(names.address,)) as dialer,
+    ):
+        port = server.sockets[0].getsockname()[1]
+        finding = await ask(dialer, url=f"http://127.0.0.2:{port}/", follow_redirects=True)
+    assert finding.outcome == Outcome.DOWN
+    assert finding.error in ("blocked_address", "invalid_response")  # as credentials and zones are
+
+
+@pytest.mark.parametrize("host", FORBIDDEN_HOSTS)
+async def test_the_document_of_a_contract_is_not_fetched_from_a_forbidden_host(
+    dialer: Dialer, trap: Trap, host: str
+) -> None:
+    with pytest.raises(UnfetchedDocumentError) as refused:
+        await fetch_rules(dialer, f"http://{host}:{trap.port}/openapi.json", None, "get_order")
+    assert refused.value.reason == BLOCKED.message
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,8 @@ class Shop(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.document: Any = DOCUMENT
         self.order: Any = FINE
+        self.tag: str | None = None
+        self.not_modified_count = 0
         self.asked: list[tuple[str, str | None]] = []
 
 
@@ -49,11 +51,19 @@ class _Answers(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked.append((self.path, self.headers["Authorization"]))
-        shown = self.server.document if self.path == "/openapi.json" else self.server.order
+        is_document = self.path == "/openapi.json"
+        if is_document and self.server.tag and self.headers["If-None-Match"] == self.server.tag:
+            self.server.not_modified_count += 1
+            self.send_response(304)
+            self.end_headers()
+            return
+        shown = self.server.document if is_document else self.server.order
         body = json.dumps(shown).encode()
         self.send_response(200 if shown else 404)
         self.send_header("Content-Type", "application/json")
         self.send_header("X-Page", "1")
+        if is_document and self.server.tag:
+            self.send_header("ETag", self.server.tag)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -210,9 +220,27 @@ class TestRefusing:
         changed = ana.patch(path_of(monitor), json={**monitor, "name": "Orders"})
         assert changed.status_code == 200
         after = changed.json()
-        read_at = after["contract"].pop("document_read_at")
-        assert read_at >= monitor["contract"].pop("document_read_at")
         assert (after["name"], after["contract"]) == ("Orders", monitor["contract"])
+        assert [path for path, _ in shop.asked] == ["/openapi.json"]
+
+    @pytest.mark.parametrize("sent", [{}, {"document": DOCUMENT}])
+    def test_what_changes_nothing_is_no_change(self, ana: Player, shop: Shop, sent: dict[str, Any]) -> None:
+        monitor = watch(ana, shop, **sent)
+        shown = ana.get(path_of(monitor))
+        contract = {**shown.json()["contract"], **sent}
+        again = ana.patch(path_of(monitor), json={"contract": contract})
+        assert (again.status_code, again.headers["etag"]) == (200, shown.headers["etag"])
+        assert again.json()["updated_at"] == shown.json()["updated_at"]
+
+    def test_nothing_is_fetched_for_a_monitor_that_can_have_none(
+        self, ana: Player, shop: Shop, catalogue: Catalogue
+    ) -> None:
+        monitor = create(ana, type="tcp", url="tcp://db.example.com:5432")
+        contract = {"document_url": f"{shop.url}/openapi.json", "operation_id": "get_order"}
+        answer = ana.patch(path_of(monitor), json={"contract": contract})
+        problem = "is only for monitors of type http"
+        assert is_problem(answer, catalogue, "monitor_contradicted", field="contract", problem=problem)
+        assert shop.asked == []
 
 
 class TestJudging:
@@ -250,6 +278,20 @@ class TestReadingAgain:
             assert check(open_service, monitor).error == "contract_violated"
         assert check(open_service, monitor).error == "contract_violated"
         assert [path for path, _ in shop.asked].count("/openapi.json") == 2
+
+    def test_is_told_by_its_server_that_it_has_not_changed(
+        self, open_service: RunningService, ana: Player, shop: Shop
+    ) -> None:
+        shop.tag = '"one"'
+        monitor = watch(ana, shop)
+        for _ in range(2):
+            with checks_long_ago(open_service, monitor):
+                assert check(open_service, monitor).outcome == "up"
+        assert shop.not_modified_count == 2
+        shop.tag, shop.document = '"two"', promise({"required": ["currency"]})
+        with checks_long_ago(open_service, monitor):
+            assert check(open_service, monitor).error == "contract_violated"
+        assert shop.not_modified_count == 2
 
     def test_keeps_the_last_document_and_is_degraded_while_it_has_disappeared(
         self, open_service: RunningService, ana: Player, shop: Shop

@@ -58,6 +58,7 @@ _WORDS = {
     Action.CHANNEL_CREATED: "created the notification channel",
     Action.CHANNEL_UPDATED: "changed the notification channel",
     Action.CHANNEL_TESTED: "tested the notification channel",
+    Action.CHANNEL_EXAMINED: "had the receiver of the notification channel examined",
     Action.CHANNEL_DELETED: "deleted the notification channel",
     Action.CHANNEL_SENT_AGAIN: "sent a notification again to the channel",
     Action.MAINTENANCE_CREATED: "started or planned the maintenance",

@@ -11,6 +11,9 @@ from monitoring.contract.problems import Problem
 from monitoring.members.invitations import invite, list_invitations, withdraw_invitation
 from monitoring.members.models import Invitation, Role
 from monitoring.members.refusals import Refused
+from monitoring.members.rules import read_email
+from monitoring.notifications.confirming import count_unrequested
+from monitoring.notifications.invitation_emails import send_invitation
 
 
 async def show_invite(visit: Visit) -> Response:
@@ -25,12 +28,32 @@ async def invite_member(visit: Visit) -> Response:
     if role not in list(Role):
         return _render_form(visit, email, Role.MEMBER.value, {"role": REFUSALS["role_unknown"]})
     try:
-        invited = await invite(visit.team.id, email, Role(role), by=visit.actor)
+        is_mailed = await _may_be_mailed(visit, email)
+        invited = await invite(visit.team.id, email, Role(role), by=visit.actor, is_mailed=is_mailed)
     except Refused as refused:
         return _render_form(visit, email, role, {"email": refused.sentence})
+    if is_mailed:
+        await send_invitation.send(str(invited.invitation.id))
     return visit.render(
-        "members/code.html", invited=invited, member=None, place=visit.locate("/settings/members")
+        "members/code.html",
+        invited=invited,
+        member=None,
+        is_mailed=is_mailed,
+        place=visit.locate("/settings/members"),
     )
+
+
+async def _may_be_mailed(visit: Visit, email: str) -> bool:
+    """Whether the service sends email, and the team has not sent so much that it has to do it by itself."""
+    if visit.settings.email_from is None:
+        return False
+    try:
+        await count_unrequested(visit.team.id, read_email(email))
+    except Problem as problem:
+        if problem.name != "rate_limited":
+            raise
+        return False
+    return True
 
 
 async def ask_to_withdraw(visit: Visit) -> Response:
@@ -62,6 +85,7 @@ def _render_form(visit: Visit, email: str, role: str, errors: dict[str, str]) ->
         400 if errors else 200,
         email=email,
         role=role,
+        sends_email=visit.settings.email_from is not None,
         role_options=ROLE_OPTIONS,
         errors=errors,
     )

@@ -58,7 +58,11 @@ async def make_code(visit: Visit) -> Response:
     except Refused:  # removed a moment ago
         raise Problem("not_found") from None
     return visit.render(
-        "members/code.html", invited=invited, member=member, place=visit.locate("/settings/members")
+        "members/code.html",
+        invited=invited,
+        member=member,
+        is_mailed=False,
+        place=visit.locate("/settings/members"),
     )
 
 

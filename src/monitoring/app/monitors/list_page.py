@@ -19,7 +19,12 @@ from monitoring.app.monitors.labels import ERRORS, STATUSES, UNANSWERED
 from monitoring.app.monitors.list_filter import place_problem, read_filter
 from monitoring.app.monitors.list_view import DENSITIES, ORDERS, ListView, read_view
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
-from monitoring.app.monitors.status_summary import StatusSummary, name_responders, read_status_summary
+from monitoring.app.monitors.status_summary import (
+    StatusSummary,
+    name_responders,
+    narrow_summary,
+    read_status_summary,
+)
 from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
@@ -60,6 +65,9 @@ MAX_GROUPS = 28
 
 _WORRYING = ("down", "validating", "degraded")
 
+# Groups show what is down beyond their first rows too, so many in all.
+MAX_DOWN = 200
+
 
 class Listed(NamedTuple):
     """A page of the list: its monitors, which of all that fit they are, and how many are in each state."""
@@ -87,7 +95,7 @@ class RefusedAct(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What stands around the rows of a list."""
+    """What stands around the rows of a list. `opened` is the summary of the list alone."""
 
     counts: Counter[str]
     types: Counter[str]
@@ -96,10 +104,11 @@ class Around(NamedTuple):
     mutes: Mapping[UUID, datetime | None]
     deletions: Sequence[Deletion]
     summary: StatusSummary
+    opened: StatusSummary
 
 
 class Group(NamedTuple):
-    """The monitors with one tag, or those without any. `shown` are the first of them."""
+    """The monitors with one tag, or those without any. `shown` are the first of them, and what is down."""
 
     tag: str | None
     counts: Counter[str]
@@ -114,8 +123,8 @@ class Group(NamedTuple):
 def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = None) -> list[Group]:
     """Put monitors into the group of each of their tags. The order within a group stays.
 
-    About `max_rows` of them are shown in all, and at least one of each group. The head of a group takes as
-    much room as a row.
+    About `max_rows` of them are shown in all, at least one of each group, and whatever is down. The head of a
+    group takes as much room as a row.
 
     `only` is a tag that all of them have, because a filter has chosen it: others make no groups then.
     """
@@ -124,13 +133,16 @@ def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = 
         for tag in outline.tags or (None,):
             if only in (None, tag):
                 members[tag].append(outline)
-    groups = [
-        Group(tag, Counter(each.status for each in found), [each.id for each in found])
-        for tag, found in members.items()
-    ]
+    groups = [Group(tag, Counter(each.status for each in found), ()) for tag, found in members.items()]
     groups = sorted(groups, key=_place_of_group)[:MAX_GROUPS]
     room = max(1, max_rows // max(len(groups), 1) - 1)
-    return [group._replace(shown=group.shown[:room]) for group in groups]
+    spare = MAX_DOWN
+    for number, group in enumerate(groups):
+        first, others = members[group.tag][:room], members[group.tag][room:]
+        down = [each for each in others if each.status == "down"][:spare]
+        spare -= len(down)
+        groups[number] = group._replace(shown=[each.id for each in (*first, *down)])
+    return groups
 
 
 def _place_of_group(group: Group) -> tuple[object, ...]:
@@ -154,7 +166,7 @@ async def show_list(visit: Visit, refused: RefusedAct | None) -> Response:
         around = await _read_around(visit.team.id, None)
         errors = place_problem(problem, visit.catalogue)
         return await _render_list(visit, view, Listed(), around, errors, refused)
-    around = await _read_around(visit.team.id, wanted)
+    around = await _read_around(visit.team.id, wanted, is_sought=view.is_sought)
     listed = await _find(visit, view, wanted, around.counts)
     response = await _render_list(visit, view, listed, around, {}, refused)
     if chosen in DENSITIES:
@@ -162,7 +174,8 @@ async def show_list(visit: Visit, refused: RefusedAct | None) -> Response:
     return response
 
 
-async def _read_around(team_id: UUID, wanted: MonitorFilter | None) -> Around:
+async def _read_around(team_id: UUID, wanted: MonitorFilter | None, *, is_sought: bool = False) -> Around:
+    summary = await read_status_summary(team_id)
     return Around(
         await count_statuses(team_id, replace(wanted, status=None)) if wanted else Counter(),
         await count_types(team_id, replace(wanted, type=None)) if wanted else Counter(),
@@ -170,7 +183,8 @@ async def _read_around(team_id: UUID, wanted: MonitorFilter | None) -> Around:
         await list_alert_routes(team_id),
         await list_mutes(team_id),
         await list_deletions(team_id),
-        await read_status_summary(team_id),
+        summary,
+        await narrow_summary(team_id, summary, wanted) if wanted and is_sought else summary,
     )
 
 
@@ -237,6 +251,7 @@ async def _render_list(  # noqa: PLR0913, PLR0917 - what the page shows
         common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,
         error_words=ERRORS,
+        worrying=_WORRYING,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
         uptimes=await measure_ratios(old_enough, visit.now - UPTIME_RANGE, visit.now),
         untold={id_ for id_, monitor in by_id.items() if not is_alerted(around.routes, id_, monitor["tags"])},
@@ -247,7 +262,8 @@ async def _render_list(  # noqa: PLR0913, PLR0917 - what the page shows
         deletions=around.deletions,
         orders=ORDERS,
         summary=around.summary,
-        responders=await name_responders(visit.team.id, around.summary.open_incidents),
+        opened=around.opened,
+        responders=await name_responders(visit.team.id, around.opened.open_incidents),
     )
 
 

@@ -8,10 +8,11 @@ from uuid import UUID
 
 from monitoring.app.formatting import isolate
 from monitoring.incidents.models import Incident, IncidentState
-from monitoring.incidents.service import count_open, list_incidents
+from monitoring.incidents.service import count_open, list_incidents, list_open
 from monitoring.members.service import name_members
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.models import Monitor
+from monitoring.monitors.queries import MonitorFilter, find_among
 from monitoring.monitors.service import name_monitors
 
 # The newest of each kind: a listener forgets the first of many.
@@ -40,6 +41,23 @@ async def read_status_summary(team_id: UUID) -> StatusSummary:
         (await degraded.count(), [monitor.name for monitor in newest_degraded]),
     )
     return StatusSummary(open_count, acknowledged_count, newest.rows, names, sentence)
+
+
+async def narrow_summary(team_id: UUID, summary: StatusSummary, wanted: MonitorFilter) -> StatusSummary:
+    """Return what of a summary is about the monitors that a filter finds. The sentence stays the team's."""
+    if not summary.open_count:
+        return summary
+    opened = await list_open(team_id)
+    found = await find_among(team_id, wanted, {each.monitor_id for each in opened})
+    among = [each for each in opened if each.monitor_id in found]
+    newest = await Incident.filter(id__in=[each.id for each in among[:NAMED]]).order_by("-id")
+    return StatusSummary(
+        len(among),
+        sum(each.is_acknowledged for each in among),
+        newest,
+        await name_monitors(team_id, {incident.monitor_id for incident in newest}),
+        summary.sentence,
+    )
 
 
 async def name_responders(team_id: UUID, incidents: Iterable[Incident]) -> dict[str, str]:

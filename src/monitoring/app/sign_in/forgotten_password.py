@@ -14,7 +14,7 @@ from starlette.responses import Response
 from monitoring.app.routing import for_anyone
 from monitoring.app.sentences import REFUSALS, Declined
 from monitoring.app.sign_in.attempts import MAX_LINKS_OF_ONE_PERSON, spell_email
-from monitoring.app.sign_in.join import find_fault
+from monitoring.app.sign_in.join import NO_REFERRER, find_fault
 from monitoring.app.sign_in.pages import open_session
 from monitoring.app.visits import Visit
 from monitoring.auth.limits import client_network, count_under
@@ -28,9 +28,6 @@ from monitoring.notifications.password_emails import send_password_link
 
 ASK = "/forgotten-password"
 CHOOSE = f"/{PURPOSE}"
-
-# Its address has the token, which no other page may learn.
-NO_REFERRER = {"Referrer-Policy": "no-referrer"}
 
 log = logging.getLogger(__name__)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from starlette.responses import Response
 
 from monitoring.app.routing import for_anyone
-from monitoring.app.sentences import REFUSALS
+from monitoring.app.sentences import REFUSALS, Declined
 from monitoring.app.sign_in.pages import open_session
 from monitoring.app.visits import Visit
 from monitoring.auth.limits import client_network, count_under
 from monitoring.members.invitations import accept_invitation, find_invitation
+from monitoring.members.models import Invitation
 from monitoring.members.refusals import Refused
 from monitoring.members.rules import check_password
 
@@ -23,9 +27,21 @@ _FIELDS = {
 }
 
 
+# The address may have the token of a link, which no other page may learn.
+NO_REFERRER = {"Referrer-Policy": "no-referrer"}
+
+
 async def show_code_form(visit: Visit) -> Response:
-    """Ask for the code. People type it: browsers and proxies keep addresses, so none contains it."""
-    return visit.render("sign_in/code.html", error="")
+    """Ask for the code, which people type, or for a password if the address has the token of a link."""
+    token = visit.query.get("token", "")
+    if not token:
+        return visit.render("sign_in/code.html", error="")
+    invitation = await find_invitation(token)
+    if invitation is None:
+        raise Declined("invitation_link_expired")
+    response = _render_form(visit, token, invitation)
+    response.headers.update(NO_REFERRER)
+    return response
 
 
 async def join(visit: Visit) -> Response:
@@ -51,6 +67,18 @@ async def join(visit: Visit) -> Response:
                 errors |= find_fault("password", form["password"], invitation.email)
         else:
             return visit.redirect("/monitors" if await open_session(visit, user) else "/sign-in")
+    return _render_form(visit, code, invitation, name, errors, is_kept=True)
+
+
+def _render_form(  # noqa: PLR0913 - what the form shows
+    visit: Visit,
+    code: str,
+    invitation: Invitation,
+    name: str = "",
+    errors: Mapping[str, str] = MappingProxyType({}),
+    *,
+    is_kept: bool = False,
+) -> Response:
     return visit.render(
         "sign_in/accept.html",
         400 if errors else 200,
@@ -58,7 +86,7 @@ async def join(visit: Visit) -> Response:
         invitation=invitation,
         name=name,
         errors=errors,
-        is_kept=True,
+        is_kept=is_kept,
     )
 
 

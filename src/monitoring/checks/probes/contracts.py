@@ -90,11 +90,9 @@ class Contract:
     async def _read_again(self, dialer: Dialer) -> tuple[str, str | None]:
         """Return the rules that hold now, and the reason if they could not be read again."""
         assert self.monitor_id  # noqa: S101 - `_is_due` has looked
-        settings = self.settings
+        url, operation_id = self.settings["document_url"], self.settings["operation_id"]
         try:
-            found = await fetch_rules(
-                dialer, settings["document_url"], self.authorization, settings["operation_id"]
-            )
+            found = await fetch_rules(dialer, url, self.authorization, operation_id, orjson.loads(self.rules))
         except UnfetchedDocumentError as error:
             problem = error.reason
         except UnusableDocumentError as error:

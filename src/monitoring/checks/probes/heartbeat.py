@@ -17,6 +17,7 @@ from monitoring.monitors.health import Outcome, State
 from monitoring.monitors.heartbeats.models import Heartbeat, PingKind, PingReception
 from monitoring.monitors.heartbeats.reception import LONGEST_SILENCE
 from monitoring.monitors.heartbeats.schedules import Schedule
+from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import HEARTBEAT
 
 if TYPE_CHECKING:  # they would load a library
@@ -47,15 +48,16 @@ class HeartbeatProbe:
 
     async def ask(self, _: Dialer) -> Finding:
         """Find out whether a ping is late."""
-        known = await _read_known(self._monitor_id)
-        return judge(self._schedule, known, current_backends().clock.now())
+        now = current_backends().clock.now()
+        return judge(self._schedule, await _read_known(self._monitor_id, now), now)
 
 
 class Known(NamedTuple):
     """What is known of a job. The first fields are those of `Heartbeat`.
 
     `is_down` and `is_blind` are what the monitor is before this check. Pings could be received until
-    `received_until`, and again from `interrupted_until` on. The last maintenance ends at `maintenance_until`.
+    `received_until`, and again from `interrupted_until` on. The last maintenance ended at
+    `maintenance_until`.
     """
 
     counted_from: datetime | None
@@ -155,18 +157,20 @@ def _in_words(duration: timedelta) -> str:
     return f"{seconds} {'second' if seconds == 1 else 'seconds'}"
 
 
-async def _read_known(monitor_id: UUID) -> Known:
+async def _read_known(monitor_id: UUID, now: datetime) -> Known:
     rows = await Heartbeat.filter(monitor_id=monitor_id).values(
         *Known._fields[:5],
         settled="monitor__check_state__settled",
         is_blind="monitor__check_state__is_blind",
-        maintenance_until="monitor__check_state__maintenance_until",
     )
     if not rows:  # deleted; nobody will read the finding
         return Known(None, None, None, None, None, False, False, None, None, None)  # noqa: FBT003
     [row], reception = rows, await PingReception.first()
+    ended = MaintenanceSpan.filter(monitor_id=monitor_id, ends_at__lte=now)
+    maintenance = await ended.order_by("-ends_at").first()
     return Known(
         is_down=row.pop("settled") == State.DOWN,
+        maintenance_until=maintenance.ends_at if maintenance else None,
         received_until=reception.received_until if reception else None,
         interrupted_until=reception.interrupted_until if reception else None,
         **row,

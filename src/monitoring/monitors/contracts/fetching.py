@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from monitoring.contract.document import Json
 from monitoring.monitors.contracts.documents import UnusableDocumentError
 from monitoring.monitors.contracts.isolation import find_rules_apart
 from monitoring.outbound.client import HttpClient
 from monitoring.outbound.dialer import Dialer
-from monitoring.outbound.exchanges import OutboundRequest
+from monitoring.outbound.exchanges import Exchange, OutboundRequest
 
 TIMEOUT_SECONDS = 5
+MAX_TAG_CHARACTERS = 256
 _OK = 200
+_NOT_MODIFIED = 304
 
 
 class UnfetchedDocumentError(Exception):
@@ -24,29 +27,47 @@ class UnfetchedDocumentError(Exception):
 
 
 async def fetch_rules(
-    dialer: Dialer, document_url: str, authorization: str | None, operation_id: str
-) -> dict[str, Json]:
-    """Fetch a document and return the rules of an operation.
+    dialer: Dialer,
+    document_url: str,
+    authorization: str | None,
+    operation_id: str,
+    known: Mapping[str, Json] | None = None,
+) -> Mapping[str, Json]:
+    """Fetch a document and return the rules of an operation, with the document's `etag` if it has one.
 
-    Raises UnfetchedDocumentError and UnusableDocumentError, and OSError when this machine has no sockets
-    left.
+    Returns `known`, the rules as they were fetched last, if the document has not changed since (RFC 9110
+    §13.1.2). Raises UnfetchedDocumentError and UnusableDocumentError, and OSError when this machine has no
+    sockets left.
     """
+    tag = known.get("etag") if known else None
     request = OutboundRequest(
         method="GET",
         url=document_url,
-        headers={"Authorization": authorization} if authorization else {},
+        headers={
+            **({"Authorization": authorization} if authorization else {}),
+            **({"If-None-Match": tag} if tag else {}),
+        },
         timeout_seconds=TIMEOUT_SECONDS,
         follow_redirects=True,
     )
     exchange = await HttpClient(dialer).send(request, _Everything())
     if exchange.failure:
         raise UnfetchedDocumentError(exchange.failure.message)
+    if known and tag and exchange.status_code == _NOT_MODIFIED:
+        return known
     if exchange.status_code != _OK:
         raise UnfetchedDocumentError(f"The server answered {exchange.status_code} instead of 200")
     if exchange.is_cut:
         raise UnusableDocumentError("too_large")
     text = exchange.body.decode("utf-8-sig", "replace")
-    return await asyncio.to_thread(find_rules_apart, text, operation_id)
+    rules = await asyncio.to_thread(find_rules_apart, text, operation_id)
+    return {**rules, "etag": _read_tag(exchange)}
+
+
+def _read_tag(exchange: Exchange) -> str | None:
+    [*_, value] = exchange.headers.get(b"etag") or [b""]
+    tag = value.decode("latin-1")
+    return tag if tag.isascii() and tag.isprintable() and 0 < len(tag) <= MAX_TAG_CHARACTERS else None
 
 
 class _Everything:

@@ -26,23 +26,29 @@ _SCHEMA = "ContractCreate"
 async def prepare_contract(given: Mapping[str, Json], saved: Monitor | None = None) -> Mapping[str, Json]:
     """Return a creation or a patch whose contract has `rules` (JSON) in place of its document.
 
-    A patch is merged with the monitor's contract (RFC 7396). Raises Problem for a document that cannot be
-    fetched or used.
+    A patch is merged with the monitor's contract (RFC 7396). If that changes nothing, it is left out. Nothing
+    is fetched for a monitor whose type has no contract. Raises Problem for a document that cannot be fetched
+    or used.
     """
     asked = given.get("contract")
-    if asked is None:
+    if asked is None or (saved and saved.type != "http"):
         return given
-    if not asked:  # a patch that changes nothing
-        return {name: value for name, value in given.items() if name != "contract"}
+    without = {name: value for name, value in given.items() if name != "contract"}
+    if not asked:
+        return without
     contract = _complete(asked, saved.contract if saved else None)
+    document = contract.pop("document")
+    is_sent_back = saved is not None and document is None and contract == saved.contract
     authorization = contract.get("document_authorization")
     if authorization == MASK:
         stored = saved.contract_authorization if saved else None
         if stored is None:
             raise Problem("contract_authorization_masked")
         authorization = contract["document_authorization"] = decrypt(stored)
-    rules = await _find_rules(contract, authorization, saved)
-    contract.pop("document", None)
+    if saved and saved.contract_rules and is_sent_back:
+        rules = orjson.loads(saved.contract_rules)
+    else:
+        rules = await _find_rules(contract, document, authorization, saved)
     method = given.get("method") or (saved.method if saved else "GET")
     if rules["method"] != method:
         raise Problem("contract_method", method=rules["method"])
@@ -50,8 +56,11 @@ async def prepare_contract(given: Mapping[str, Json], saved: Monitor | None = No
         write_address("https://a.example", rules["path"], contract.get("parameters"))
     except MissingParameterError as error:
         raise Problem("contract_parameter_missing", name=error.name) from None
-    found = {"rules": orjson.dumps(rules).decode(), "read_at": current_backends().clock.now().isoformat()}
-    return {**given, "contract": {**contract, **found}}
+    written = orjson.dumps(rules).decode()
+    if saved and (is_sent_back or (contract, written) == (saved.contract, saved.contract_rules)):
+        return without
+    read_at = current_backends().clock.now().isoformat()
+    return {**given, "contract": {**contract, "rules": written, "read_at": read_at}}
 
 
 def _complete(asked: Mapping[str, Json], saved: Mapping[str, Json] | None) -> dict[str, Json]:
@@ -65,8 +74,8 @@ def _complete(asked: Mapping[str, Json], saved: Mapping[str, Json] | None) -> di
 
 
 async def _find_rules(
-    contract: Mapping[str, Json], authorization: str | None, saved: Monitor | None
-) -> dict[str, Json]:
+    contract: Mapping[str, Json], document: Json, authorization: str | None, saved: Monitor | None
+) -> Mapping[str, Json]:
     operation_id = contract.get("operation_id")
     if operation_id is None:
         raise Problem("contract_incomplete", field="operation_id")
@@ -74,7 +83,7 @@ async def _find_rules(
         if url := contract.get("document_url"):
             async with open_configured_dialer(current_backends().settings) as dialer:
                 return await fetch_rules(dialer, url, authorization, operation_id)
-        if (document := contract.get("document")) is not None:
+        if document is not None:
             return await asyncio.to_thread(find_rules_apart, document, operation_id)
     except UnfetchedDocumentError as error:
         raise Problem("contract_document_not_fetched", reason=error.reason) from None

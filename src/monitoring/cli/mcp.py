@@ -1,0 +1,96 @@
+"""`monitoring mcp`: the API as tools for agents. It is a client of a service and reads no settings of one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from importlib.util import find_spec
+from typing import Annotated
+
+import httpx2
+import typer
+import uvicorn
+
+from monitoring.agents.calls import Key, Service, ServiceError
+from monitoring.cli.failing import fail
+from monitoring.cli.listening import base_url_of
+
+app = typer.Typer()
+
+NOT_INSTALLED = "The package mcp is missing; install monitoring-service[mcp], or constraints-mcp.txt"
+NO_URL = "Set MONITORING_URL to the address of the service, such as https://monitoring.example.com"
+NO_KEY = (
+    "Set MONITORING_API_KEY to the client_id and the client_secret of an API key, with a colon between them"
+)
+
+
+@app.command()
+def mcp(
+    host: Annotated[str, typer.Option(help="With --http, the address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="With --http, the port; 0 takes a free one.")] = 8900,
+    *,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve HTTP, where each caller brings a bearer token of its own.")
+    ] = False,
+) -> None:
+    """Give an agent tools, by the Model Context Protocol: on standard input and output, or over HTTP.
+
+    MONITORING_URL is the address of the service. MONITORING_API_KEY is the key to act with: its client_id, a
+    colon, its client_secret. With --http there is no such key.
+    """
+    url = os.environ.get("MONITORING_URL", "")
+    if not url.startswith(("http://", "https://")):
+        fail(NO_URL)
+    _demand_package()
+    if http:
+        asyncio.run(_serve_http(url, host, port))
+        return
+    client_id, _, client_secret = os.environ.get("MONITORING_API_KEY", "").partition(":")
+    if not (client_id and client_secret):
+        fail(NO_KEY)
+    asyncio.run(_serve_stdio(url, client_id, client_secret))
+
+
+def _demand_package() -> None:
+    """End the command if what it needs beside the service's own packages is missing."""
+    if find_spec("mcp") is None:
+        fail(NOT_INSTALLED)
+
+
+async def _serve_stdio(url: str, client_id: str, client_secret: str) -> None:
+    from monitoring.agents.server import serve_stdio  # noqa: PLC0415 - needs the package, and --help does not
+
+    async with _reaching(url) as service:
+        key = Key(service, client_id, client_secret)
+        try:
+            await key.grant()  # a wrong key is told now, where a person looks
+        except ServiceError as error:
+            fail(str(error))
+        await serve_stdio(service, key)
+
+
+async def _serve_http(url: str, host: str, port: int) -> None:
+    from monitoring.agents.server import make_http_app  # noqa: PLC0415 - see above
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        fail(f"Cannot listen on {host}, port {port}: {error.strerror}. Choose another with --host or --port")
+    with listener:
+        async with _reaching(url) as service:
+            typer.echo(f"Listening on {base_url_of(listener)}/mcp", err=True)
+            app = make_http_app(service, host)
+            await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve(sockets=[listener])
+
+
+@asynccontextmanager
+async def _reaching(url: str) -> AsyncIterator[Service]:
+    """Open a client without memory: one caller's cookies are no other's."""
+    no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+    async with httpx2.AsyncClient(cookies=no_cookies) as client:
+        yield Service(url, client)

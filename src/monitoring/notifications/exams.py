@@ -1,0 +1,69 @@
+"""Exams of webhooks' receivers: the row is the job, of which a channel keeps the last."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import timedelta
+from uuid import UUID
+
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
+from monitoring.contract.problems import Problem
+from monitoring.notifications.channels import examine
+from monitoring.notifications.channels.sender import Sender
+from monitoring.notifications.models import WEBHOOK, NotificationChannel, ReceiverExam
+from monitoring.notifications.recording import record_act
+
+# How long a caller waits: as long as an exam takes at most, and the way to a worker.
+PATIENCE = timedelta(seconds=35)
+
+# How often `wait_for_report` looks whether the exam has ended.
+LOOK_AGAIN_SECONDS = 0.2
+
+
+async def queue_exam(team_id: UUID, channel_id: UUID, *, by: Actor | None = None) -> ReceiverExam:
+    """Queue an exam of a channel's receiver, in place of its last one.
+
+    Raises Problem if the channel is missing or disabled, or is no webhook.
+    """
+    async with transaction():
+        locked = NotificationChannel.select_for_update(no_key=True)
+        channel = await locked.get_or_none(id=channel_id, team_id=team_id)
+        if channel is None:
+            raise Problem("notification_channel_not_found")
+        if channel.type != WEBHOOK:
+            raise Problem("notification_channel_not_examinable")
+        if not channel.enabled:
+            raise Problem("notification_channel_disabled")
+        await ReceiverExam.filter(channel_id=channel_id).delete()
+        now = current_backends().clock.now()
+        exam = await ReceiverExam.create(channel_id=channel_id, created_at=now)
+        await record_act(channel, Action.CHANNEL_EXAMINED, by)
+        return exam
+
+
+async def run_exam(exam_id: UUID, sender: Sender) -> None:
+    """Examine a receiver and store the results, unless a worker has begun before or the exam is gone."""
+    now = current_backends().clock.now()
+    if not await ReceiverExam.filter(id=exam_id, started_at=None).update(started_at=now):
+        return
+    exam = await ReceiverExam.get_or_none(id=exam_id).select_related("channel")
+    if exam is not None:
+        results = await examine(exam.channel, sender, now)
+        await ReceiverExam.filter(id=exam_id).update(results=results)
+
+
+async def wait_for_report(exam_id: UUID) -> ReceiverExam | None:
+    """Return an exam once it has ended, or after a time-out; None if another one replaced it.
+
+    A worker examines, so that API processes need no outgoing connections.
+    """
+    until = time.monotonic() + PATIENCE.total_seconds()
+    while True:
+        exam = await ReceiverExam.get_or_none(id=exam_id)
+        if exam is None or exam.results is not None or time.monotonic() >= until:
+            return exam
+        await asyncio.sleep(LOOK_AGAIN_SECONDS)

@@ -1,0 +1,69 @@
+"""Sends letters: emails of the service itself to one person. The row that a letter is about is the job."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from tortoise.queryset import QuerySet
+
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
+from monitoring.backends.leases import Claim, begin_attempt, is_due, is_idle
+from monitoring.members.models import Invitation, PasswordLink
+from monitoring.notifications.channels import AccountEmail, send_account_email
+from monitoring.notifications.models import DeliveryStatus
+from monitoring.notifications.rules import conclude
+
+LETTERS_AT_ONCE = 4
+MAX_LETTERS_A_SWEEP = 50
+
+# Far longer than an attempt may take.
+LEASE = timedelta(seconds=60)
+
+Row = TypeVar("Row", PasswordLink, Invitation)
+
+
+async def send_letter(
+    rows: QuerySet[Row], lifetime: timedelta, about: str, write: Callable[[Row], AccountEmail]
+) -> None:
+    """Send the letter of the only one of these rows, if it is due. The sweep retries failed attempts.
+
+    `lifetime` is that of a row, and `about` the relation that the letter needs.
+    """
+    claim = await _claim(rows, lifetime)
+    if claim is None:
+        return
+    await claim.row.fetch_related(about)
+    try:
+        result = await send_account_email(write(claim.row))
+    except (asyncio.CancelledError, OSError):
+        await claim.give_back()
+        raise
+    now = current_backends().clock.now()
+    conclusion = conclude(result, claim.row.attempts, random.random())  # noqa: S311 - jitter is no secret
+    ended: dict[str, object] = {"due_at": now + conclusion.wait if conclusion.wait else None}
+    if isinstance(claim.row, Invitation) and conclusion.status is DeliveryStatus.DELIVERED:
+        ended["mailed_at"] = now
+    await claim.end(nudged_at=None, **ended)
+
+
+def find_idle_letters(rows: QuerySet[Row], lifetime: timedelta, now: datetime) -> QuerySet[Row]:
+    """Return those of the rows whose letters are due and have no message in the queue, the oldest first."""
+    return rows.filter(is_due(now, lifetime), is_idle(now), expires_at__gt=now).order_by("due_at")
+
+
+async def _claim(rows: QuerySet[Row], lifetime: timedelta) -> Claim[Row] | None:
+    """Claim a row and count the attempt. Returns None if it is not due, too old or used."""
+    async with Claim.beginning(rows) as claim_id:
+        now = current_backends().clock.now()
+        async with transaction():
+            due = rows.filter(is_due(now, lifetime), expires_at__gt=now)
+            row = await due.select_for_update(skip_locked=True).first()
+            if row is None:
+                return None
+            await begin_attempt(row, claim_id, now + LEASE)
+        return Claim(claim_id, row)
