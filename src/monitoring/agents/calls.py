@@ -1,4 +1,4 @@
-"""Calls operations of a service over HTTP, and hands back what it says."""
+"""Calls operations of a service over HTTP, and returns the answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ServiceError(Exception):
 
 
 class UnusableArgumentsError(Exception):
-    """Arguments of which no request can be made."""
+    """Arguments from which no request can be made."""
 
 
 @dataclass(frozen=True, slots=True)

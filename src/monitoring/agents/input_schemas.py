@@ -13,7 +13,7 @@ from monitoring.contract.document import Document, Json, Node, Operation
 
 KEPT = ("enum", "const", "default", "minimum", "maximum", "minItems", "maxItems")
 
-# How deep objects are described. The service's sentences tell what is in a deeper one.
+# How deep objects are described. The service's sentences explain a deeper one.
 MOST_LEVELS = 3
 
 NULL = {"type": "null"}

@@ -69,7 +69,7 @@ class Document:
         return orjson.dumps(derive_openapi_30(publish(self.root)))
 
     def follow(self, node: Node) -> Node:
-        """Return what a Reference Object stands for; any other node is returned as it is."""
+        """Return the target of a Reference Object; any other node is returned as it is."""
         while "$ref" in node:
             target: Json = self.root
             for step in node["$ref"].removeprefix("#/").split("/"):

@@ -94,7 +94,7 @@ def write_link(invitation: Invitation, base_url: str) -> str:
 async def find_invitation(code: str) -> Invitation | None:
     """Return the unexpired invitation of a code, with its team and, for a new password, its user.
 
-    The token of a link stands for the code of the same invitation.
+    The token of a link is as good as the code of the same invitation.
     """
     code = code.strip()
     if _CODE.fullmatch(code):

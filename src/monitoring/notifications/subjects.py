@@ -47,7 +47,7 @@ class KnownMonitor:
 
 
 def describe_monitor(monitor: MonitorSubject) -> dict[str, Json]:
-    """Write a `NotificationMonitor`."""
+    """Render a `NotificationMonitor`."""
     return {"id": str(monitor.id), "name": monitor.name, "url": monitor.url, "tags": list(monitor.tags)}
 
 

@@ -95,7 +95,7 @@ class RefusedAct(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What stands around the rows of a list. `opened` is the summary of the list alone."""
+    """What a list page shows around its rows. `opened` is the summary of the list alone."""
 
     counts: Counter[str]
     types: Counter[str]

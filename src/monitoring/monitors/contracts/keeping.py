@@ -50,7 +50,7 @@ def conceal_contract(contract: Mapping[str, Json] | None) -> dict[str, Json] | N
 
 
 def show_contract(row: Mapping[str, Any]) -> dict[str, Json] | None:
-    """Write a `Contract` of the document."""
+    """Render a `Contract`."""
     contract = row["contract"]
     if contract is None:
         return None
