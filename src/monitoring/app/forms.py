@@ -70,7 +70,7 @@ async def create_once(
 class CreateForm(ABC, Generic[Typed]):
     """The pages of a form that creates something. Each feature says what differs.
 
-    The form has an id in its address: sent twice, it creates only once, and going back shows the form that
+    The form has an id in its address: sent twice, it creates one row, and going back shows the form that
     was sent. `Typed` is what was typed, however wrong.
     """
 

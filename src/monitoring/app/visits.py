@@ -358,7 +358,7 @@ def _without_nul(text: str) -> str:
 
 
 def read_form_id(text: str) -> UUID:
-    """Read the id that a form carries, so that sending it twice creates only once. Raises Problem."""
+    """Read the id that a form carries, so that sending it twice creates one row. Raises Problem."""
     try:
         return UUID(text)
     except ValueError:

@@ -33,11 +33,11 @@ _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-correct")
 
 
 class UnknownSegment(Exception):  # noqa: N818 - what the caller named
-    """The article has no such segment now. The message is its hash."""
+    """The article has no such segment now. The message is the segment's hash."""
 
 
 class BrokenCodes(Exception):  # noqa: N818 - what the caller wrote
-    """A correction lacks codes of its source, or would change other markup. The message is its hash."""
+    """A correction lacks codes of its source, or would change other markup. The message is the segment's hash."""
 
 
 @dataclass(frozen=True, slots=True)

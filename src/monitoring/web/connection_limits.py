@@ -29,7 +29,7 @@ class ConnectionLimits:
     """Counts the connections of a process.
 
     `trusted_proxies` are exempt from the limit for one caller's network. A client has `timeout_seconds` for a
-    request's head, and again for its body and for reading the reply, where bytes that move give it more.
+    request's head, and again for its body and for reading the reply, where transferred bytes give it more.
     Between two requests a connection may be idle for `keep_alive_seconds`.
     """
 
