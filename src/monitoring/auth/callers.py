@@ -9,6 +9,8 @@ from monitoring.audit.actors import Actor, key_holder
 from monitoring.auth.credentials import is_test_client_id
 
 MODE_HEADER = "Monitoring-Mode"
+LIVE_MODE = "live"
+TEST_MODE = "test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Caller:
 
     @property
     def mode(self) -> str:
-        """The world in which the key acts: `live` or `test`."""
+        """The world in which the key acts: LIVE_MODE or TEST_MODE."""
         return mode_of(self.client_id)
 
     @property
@@ -34,4 +36,4 @@ class Caller:
 
 def mode_of(client_id: str) -> str:
     """Return the world of a key, as the header `Monitoring-Mode` says it."""
-    return "test" if is_test_client_id(client_id) else "live"
+    return TEST_MODE if is_test_client_id(client_id) else LIVE_MODE

@@ -12,6 +12,7 @@ from monitoring.auth.models import Team
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import uuid7
+from monitoring.contract.problems import Problem
 
 _SUFFIX = " (sandbox)"
 
@@ -29,6 +30,12 @@ async def open_sandbox(team_id: UUID) -> Team:
 async def is_sandbox(team_id: UUID) -> bool:
     """Return whether a team is a sandbox."""
     return await Team.exists(id=team_id, sandbox_of_id__isnull=False)
+
+
+async def demand_sandbox(team_id: UUID) -> None:
+    """Raise `Problem("sandbox_only")` for a team that is none."""
+    if not await is_sandbox(team_id):
+        raise Problem("sandbox_only")
 
 
 async def _make_sandbox(team: Team) -> Team:
