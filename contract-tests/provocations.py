@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
 # The scene fills in {words}.
 ALICE = "Authorization: {alice}"
+TESS = "Authorization: {tess}"  # her key is a test key
 REVOKED = "Authorization: {revoked}"
 BASIC = "Authorization: Basic {alice_basic}"
 MIXED_UP = "Authorization: Basic {alice_mixed_up}"  # her id, and a secret that is another key's
 SECRET = f"X-Webhook-Secret: {WEBHOOK_SECRET}"
 CREDENTIALS = {"bearerAuth": ALICE, "webhookSecret": SECRET}
+
+# Words of the scene that stand in bodies.
+WORDS_OF_BODIES = ("another_token", "nothing", "paused_monitor_of_tess", "monitor_of_tess")
 
 LAST_ID = re.compile(r"\{(\w+)\}(?=[^{]*$)")  # of a path
 
@@ -45,7 +49,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request; path and headers may have `{words}` of the scene, and the body `{another_token}`."""
+    """A request; path and headers may have `{words}` of the scene, and the body some of them."""
 
     method: str
     path: str
@@ -57,7 +61,9 @@ class Ask:
         """Ask the service."""
         headers = [header.format_map(scene) for header in self.headers]
         target = self.path.format_map(scene) + self.query
-        body = self.body.replace(b"{another_token}", scene.get("another_token", "").encode())
+        body = self.body
+        for word in WORDS_OF_BODIES:
+            body = body.replace(f"{{{word}}}".encode(), scene.get(word, "").encode())
         return promises.ask(service, self.method, target, *headers, body=body)
 
 
@@ -71,6 +77,9 @@ def good_ask(
     """
     content = operation.definition.get("requestBody", {}).get("content", {})
     own = [CREDENTIALS[name] for scheme in operation.definition["security"][:1] for name in scheme]
+    if operation.room == "sandbox":
+        own = [TESS]
+        body = b'{"monitor_id": "{monitor_of_tess}"}' if body is None and content else body
     for media_type, node in content.items():
         own.append(f"Content-Type: {media_type}")
         if body is None:
@@ -152,6 +161,8 @@ def bear_signature(operation: Operation, signature: str) -> Ask:
 
 
 def ask_for_nothing(operation: Operation) -> list[Ask]:
+    if operation.room == "sandbox":
+        return [good_ask(operation, body=b'{"monitor_id": "{nothing}"}')]
     return [good_ask(operation, path=LAST_ID.sub("{nothing}", operation.path))]
 
 
@@ -288,6 +299,10 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
         good_ask(operation, path=operation.path.replace("{incident_id}", "{resolved_incident_id}"))
     ],
     "incident_not_found": ask_for_nothing,
+    "sandbox_only": lambda operation: [bear(operation, "alice")],
+    "sandbox_incident_impossible": lambda operation: [
+        good_ask(operation, body=b'{"monitor_id": "{paused_monitor_of_tess}"}')
+    ],
     "maintenance_window_not_found": ask_for_nothing,
     "maintenance_window_ended": lambda operation: [
         good_ask(operation, path=operation.path.replace("{window_id}", "{ended_window_id}"))

@@ -18,6 +18,7 @@ from exact_errors import demand_exactly, find_error
 from incidents.breakdowns import open_incident
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.translation.translated_segments import segment_hash
+from monitoring.auth.sandboxes import open_sandbox
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.auth.tokens import sign_token
@@ -167,6 +168,12 @@ def set_scene(service: RunningService) -> dict[str, str]:
     alice, revoked = (service.run(create_key(team, "A key", SCOPES)) for _ in range(2))
     outsider = service.run(create_key(form_team(service), "A key", SCOPES))
     service.run(revoke_key(revoked.key.client_id))
+    sandbox = service.run(open_sandbox(team.id))
+    tess = service.run(create_key(sandbox, "A test key", SCOPES))
+    watched, paused = (
+        service.run(create_monitor(sandbox.id, {"url": "https://up.test/", "paused": is_paused}))
+        for is_paused in (False, True)
+    )
 
     def sign(client_id: str, scopes: Sequence[str] = SCOPES) -> str:
         return sign_token(service.settings, client_id, scopes, now_seconds=int(time.time()))
@@ -178,6 +185,9 @@ def set_scene(service: RunningService) -> dict[str, str]:
         "alice": bear(alice.key.client_id),
         "alice_basic": write_basic(alice.key.client_id, alice.client_secret),
         "alice_mixed_up": write_basic(alice.key.client_id, revoked.client_secret),
+        "tess": bear(tess.key.client_id),
+        "monitor_of_tess": str(watched.id),
+        "paused_monitor_of_tess": str(paused.id),
         "reader": bear(alice.key.client_id, ["monitors:read"]),
         "writer": bear(alice.key.client_id, ["monitors:write"]),
         "outsider": bear(outsider.key.client_id),

@@ -41,6 +41,7 @@ class Action(StrEnum):
     INCIDENT_ACKNOWLEDGED = "incident.acknowledged"
     INCIDENT_NOTED = "incident.noted"
     INCIDENT_TOLD = "incident.told"
+    INCIDENT_MADE = "incident.made"
     CHANNEL_CREATED = "channel.created"
     CHANNEL_UPDATED = "channel.updated"
     CHANNEL_TESTED = "channel.tested"
@@ -59,3 +60,4 @@ class Action(StrEnum):
     TRANSLATION_CORRECTED = "article.translation_corrected"
     ARTICLE_UNPUBLISHED = "article.unpublished"
     ARTICLE_DELETED = "article.deleted"
+    SANDBOX_RESET = "sandbox.reset"

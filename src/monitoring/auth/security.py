@@ -9,7 +9,7 @@ from typing import Never
 from pydantic import SecretStr
 from starlette.requests import Request
 
-from monitoring.auth.callers import Caller
+from monitoring.auth.callers import MODE_HEADER, Caller
 from monitoring.auth.limits import client_address, client_network, count_request, demand_allowance
 from monitoring.auth.publishers import find_fault_of_signature, has_access_token, is_any_secret
 from monitoring.auth.service import find_living_key
@@ -17,6 +17,7 @@ from monitoring.auth.tokens import InvalidTokenError, TokenClaims, verify_token
 from monitoring.backends.current import current_backends
 from monitoring.contract.document import Node
 from monitoring.contract.problems import Problem
+from monitoring.web.replies import notes_of
 from monitoring.web.routing import operation_of
 from monitoring.web.security import SecurityHandler
 
@@ -31,6 +32,7 @@ class BearerSecurity(SecurityHandler):
         backends, claims = current_backends(), _read_token(request)
         allowance = await backends.counters.hit(backends.settings.rate_limit_api, claims.client_id)
         caller = await _find_caller(request, claims)
+        notes_of(request.scope).headers[MODE_HEADER] = caller.mode
         demand_allowance(request, allowance)
         scope = operation_of(request).get("x-required-scope")
         if scope and scope not in caller.scopes:

@@ -37,7 +37,7 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
 
 async def create_monitor(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
     """Create a monitor."""
-    given = await prepare_contract(body)
+    given = await prepare_contract(caller.team_id, body)
 
     async def create() -> Reply:
         monitor = await service.create_monitor(caller.team_id, given, by=caller.actor)
@@ -58,7 +58,8 @@ async def update_monitor(
     """Change a monitor."""
     given = body
     if body.get("contract") is not None:
-        given = await prepare_contract(body, await service.get_monitor(caller.team_id, UUID(monitor_id)))
+        saved = await service.get_monitor(caller.team_id, UUID(monitor_id))
+        given = await prepare_contract(caller.team_id, body, saved)
 
     async def update() -> Reply:
         monitor = await service.update_monitor(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from functools import partial
 from uuid import UUID
 
 from starlette.requests import Request
 
-from monitoring.auth.callers import Caller
+from monitoring.auth.callers import TEST_MODE, Caller
 from monitoring.auth.limits import count_request
 from monitoring.backends.current import current_backends
 from monitoring.backends.pages import take_page
@@ -16,7 +17,7 @@ from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import version_of
 from monitoring.notifications import deliveries, exams, service
 from monitoring.notifications.channels.targets import demand_reachable
-from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.representations import (
     represent_channel,
     represent_channels,
@@ -43,7 +44,7 @@ async def list_notification_channels(
 
 async def create_notification_channel(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
     """Create a channel. No other reply holds the secret of a webhook."""
-    await demand_reachable(body)
+    await demand_reachable(caller.team_id, body)
     return await act_once(partial(_create_channel, caller, body))
 
 
@@ -62,7 +63,7 @@ async def update_notification_channel(
     channel_id: str, body: Json, caller: Caller, act_once: ActOnce, if_match: str | None = None
 ) -> Reply:
     """Change a channel."""
-    await demand_reachable(body)
+    await demand_reachable(caller.team_id, body)
     return await act_once(partial(_update_channel, UUID(channel_id), caller, body, if_match))
 
 
@@ -87,7 +88,10 @@ async def test_notification_channel(  # the document names it so: it is no test
     await _count(request, caller)
     queued = await _nudged(await act_once(partial(_queue_test, UUID(channel_id), caller)))
     tried = await deliveries.wait_for_attempt(UUID(queued.json_value()["id"]))
-    return Reply(represent_delivery(tried)) if tried else queued
+    if tried is None:
+        return queued
+    kept = await _read_kept(caller, [tried])
+    return Reply(represent_delivery(tried, kept.get(tried.id)))
 
 
 async def _queue_test(channel_id: UUID, caller: Caller) -> Reply:
@@ -116,7 +120,13 @@ async def list_notification_deliveries(
     """Answer a page of a channel's deliveries."""
     channel = await service.get_channel(caller.team_id, UUID(channel_id))
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_deliveries(await deliveries.list_deliveries(channel, status, limit, after_id)))
+    page = await deliveries.list_deliveries(channel, status, limit, after_id)
+    return Reply(represent_deliveries(page, await _read_kept(caller, page.rows)))
+
+
+async def _read_kept(caller: Caller, shown: Collection[NotificationDelivery]) -> Mapping[UUID, Json]:
+    """Return what a sandbox would have sent. The live world keeps nothing of that."""
+    return await deliveries.read_kept_requests(shown) if caller.mode == TEST_MODE else {}
 
 
 async def redeliver_notification(

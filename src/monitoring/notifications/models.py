@@ -138,3 +138,18 @@ class NotificationDelivery(Model):
     class Meta:
         table = "notification_deliveries"
         indexes = (("channel_id", "id"),)
+
+
+class KeptRequest(Model):
+    """What a sandbox would have sent for a delivery: the request of the last attempt, without secrets."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    delivery: fields.OneToOneRelation[NotificationDelivery] = fields.OneToOneField(
+        "monitoring.NotificationDelivery", related_name="kept_request"
+    )
+    delivery_id: UUID
+    # As the document's `KeptRequest`
+    request: JsonTextField[dict[str, Any]] = JsonTextField()
+
+    class Meta:
+        table = "kept_requests"

@@ -68,6 +68,8 @@ _WORDS = {
     Action.CHANNEL_ASKED: "had the reader asked to confirm the notification channel",
     Action.CHANNEL_CONFIRMED: "confirmed the notification channel",
     Action.CHANNEL_UNSUBSCRIBED: "unsubscribed from the notification channel",
+    Action.INCIDENT_MADE: "asked for an incident of the monitor",
+    Action.SANDBOX_RESET: "emptied the sandbox",
     Action.CHECK_REQUESTED: "requested a check of the monitor",
     Action.TRANSLATIONS_RETRIED: "retried translations of the article",
     Action.TRANSLATION_CORRECTED: "corrected a translation of the article",

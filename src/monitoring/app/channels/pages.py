@@ -79,7 +79,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
     async def make(self, visit: Visit, typed: ChannelForm, form_id: UUID) -> Response:
         """Create the channel. The secret of a webhook is shown once, even if the form is sent twice."""
         given = channel_form.read_form(typed)
-        await demand_reachable(given)
+        await demand_reachable(visit.team.id, given)
 
         async def create() -> UUID:
             return (await service.create_channel(visit.team.id, given, by=visit.actor)).id
@@ -102,7 +102,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
     async def save(self, visit: Visit, row: NotificationChannel, typed: ChannelForm) -> Response:
         """Change the channel."""
         patch = channel_form.read_patch(typed)
-        await demand_reachable(patch)
+        await demand_reachable(visit.team.id, patch)
         await service.update_channel(visit.team.id, row.id, patch, by=visit.actor)
         return visit.redirect(LIST, notice="channel_updated")
 
@@ -110,7 +110,8 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         """Return what is wrong by field. The address is judged last, so perhaps it was not judged yet."""
         errors = channel_form.place_problem(problem, visit.catalogue, typed.type)
         try:
-            await demand_reachable({"url": "" if "url" in errors else typed.texts.get("url", "").strip()})
+            url = "" if "url" in errors else typed.texts.get("url", "").strip()
+            await demand_reachable(visit.team.id, {"url": url})
         except Problem as refused:
             return errors | channel_form.place_problem(refused, visit.catalogue, typed.type)
         return errors
