@@ -200,6 +200,7 @@ def set_scene(service: RunningService) -> dict[str, str]:
         "nothing": str(uuid4()),
         "guide": "quick-start",
         "fresh_key": str(uuid4()),
+        "key": "taken",
     }
 
 
@@ -212,7 +213,8 @@ async def create_things(team_id: UUID) -> dict[str, str]:
     heartbeat, other_heartbeat = [await create_monitor(team_id, schedule) for _ in range(2)]
     token = decrypt((await Heartbeat.get(monitor_id=heartbeat.id)).encrypted_token)
     channel, other_channel = [await create_channel(team_id, {"type": "webhook", **address}) for _ in range(2)]
-    windows = [await create_window(team_id, {"duration_seconds": 600}) for _ in range(3)]
+    keys = (None, None, "over")
+    windows = [await create_window(team_id, {"duration_seconds": 600}, key=key) for key in keys]
     window, other_window, ended_window = windows
     await end_window(team_id, ended_window.id)
     custom = await create_channel(team_id, {"type": "custom", "body": {}, **address})

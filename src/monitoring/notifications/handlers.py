@@ -12,6 +12,8 @@ from monitoring.auth.callers import TEST_MODE, Caller
 from monitoring.auth.limits import count_request
 from monitoring.backends.current import current_backends
 from monitoring.backends.pages import take_page
+from monitoring.by_key.placing import Conditions
+from monitoring.by_key.replies import represent_placed
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import version_of
@@ -52,6 +54,29 @@ async def _create_channel(caller: Caller, given: Json) -> Reply:
     channel = await service.create_channel(caller.team_id, given, by=caller.actor)
     location = f"/api/notification-channels/{channel.id}"
     return Reply(represent_created_channel(channel), 201, {"Location": location, **NO_STORE})
+
+
+async def put_notification_channel_by_key(  # noqa: PLR0913 - one argument a parameter of the document
+    key: str,
+    body: Json,
+    caller: Caller,
+    act_once: ActOnce,
+    *,
+    if_match: str | None = None,
+    if_none_match: str | None = None,
+) -> Reply:
+    """Create or replace the channel with a key. The reply to a new webhook has its secret."""
+    await demand_reachable(body)
+    return await act_once(partial(_put_channel, key, caller, body, Conditions(if_match, if_none_match)))
+
+
+async def _put_channel(key: str, caller: Caller, given: Json, conditions: Conditions) -> Reply:
+    placed = await service.put_channel(caller.team_id, key, given, conditions, by=caller.actor)
+    channel = placed.row
+    tagged = _reply(channel)
+    shown = represent_created_channel(channel) if placed.is_new else tagged.body
+    reply = Reply(shown, headers={**tagged.headers, **(NO_STORE if placed.is_new else {})})
+    return represent_placed(placed, "notification_channel", reply, f"/api/notification-channels/{channel.id}")
 
 
 async def get_notification_channel(channel_id: str, caller: Caller) -> Reply:

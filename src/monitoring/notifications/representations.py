@@ -26,6 +26,7 @@ def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
     confirmed = {"confirmed_at": write_timestamp(channel.confirmed_at)} if channel.type == EMAIL else {}
     return {
         "id": str(channel.id),
+        "key": channel.key,
         **configuration_of(channel),
         **confirmed,
         "disabled_reason": channel.disabled_reason,

@@ -5,7 +5,7 @@ Functions with an actor (`by`) record the action in the audit log.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -13,22 +13,25 @@ import orjson
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
-from monitoring.audit.changes import find_changes
+from monitoring.audit.changes import find_changed_fields, find_changes
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.backends.pages import Page, read_page
+from monitoring.by_key.placing import Conditions, Placed, demand_free_key, lock_keys, place
 from monitoring.contract.configurations import change, complete, merge
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.configuration import (
+    Configuration,
     columns_of,
     complete_routing,
     configuration_of,
     default_configuration,
+    required_fields,
     secret_fields,
 )
 from monitoring.notifications.confirming import ask_reader
@@ -69,7 +72,7 @@ async def find_alerted_channels(team_id: UUID, monitor_id: UUID) -> list[Notific
 
 
 async def create_channel(
-    team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None
+    team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None, key: str | None = None
 ) -> NotificationChannel:
     """Create a channel. Raises Problem if the team has too many, or if the service cannot send email.
 
@@ -89,6 +92,7 @@ async def create_channel(
         now = datetime.now(UTC)
         channel = await NotificationChannel.create(
             team_id=team_id,
+            key=key,
             secret=kind.make_secret(_secrets_in(given)),
             created_at=now,
             updated_at=now,
@@ -119,37 +123,91 @@ async def update_channel(
     reader of a new email address is asked to confirm it. Raises Problem if the patch is for channels of
     another type, or makes the body too large.
     """
+    patch = dict(patch)
     async with transaction():
+        if "key" in patch:
+            await lock_keys(team_id)
         channel = await _lock_channel(team_id, channel_id, if_match)
-        if patch["type"] != channel.type:
-            raise Problem("notification_channel_type_fixed")
-        before = configuration_of(channel)
-        defaults = default_configuration(channel.type)
-        changed = change(before, patch, defaults, CHANNELS[channel.type].default_name)
-        changed = mask_secrets(complete_routing(changed))
-        after = {name: changed.get(name) for name in before}
-        check_quiet_hours(changed["routing"])
-        if len(orjson.dumps(after.get("body"))) > MAX_BODY_BYTES:
-            raise Problem("notification_channel_body_too_large")
-        has_new_secrets = _renew_secrets(channel, _secrets_in(patch))
-        if has_new_secrets or after != before:
-            channel.update_from_dict(columns_of(after))
-            has_new_reader = after.get("address") != before.get("address")
-            if has_new_reader:
-                channel.confirmed_at = None
-            if channel.enabled:
-                channel.disabled_reason = None
-            elif before["enabled"]:
-                await end_waiting_deliveries(channel.id)
-            channel.updated_at = datetime.now(UTC)
-            await channel.save()
-            is_to_be_asked = channel.enabled and (has_new_reader or not before["enabled"])
-            if is_to_be_asked and channel.is_unconfirmed:
-                await ask_reader(channel)
-            renewed = _secrets_in(patch) if has_new_secrets else ()
-            changes = find_changes(before, after, renewed=renewed)
-            await record_act(channel, Action.CHANNEL_UPDATED, by, changes)
+        _demand_type(channel, patch)
+        key = patch.pop("key", channel.key)
+        await demand_free_key(NotificationChannel, team_id, key, channel_id)
+        kind, defaults = CHANNELS[channel.type], default_configuration(channel.type)
+        changed = change(configuration_of(channel), patch, defaults, kind.default_name)
+        await _change(channel, key, changed, _secrets_in(patch), by)
         return channel
+
+
+async def put_channel(
+    team_id: UUID, key: str, given: Mapping[str, Json], conditions: Conditions, *, by: Actor | None = None
+) -> Placed[NotificationChannel]:
+    """Create the channel with this key, or replace its configuration.
+
+    What is left out gets its default, or stays if it has none: secrets do. Raises Problem as `create_channel`
+    and `update_channel` do, and for a new channel that lacks what has no default.
+    """
+    given = merge({}, dict(given))  # null is the default
+
+    async def create() -> NotificationChannel:
+        for name in required_fields(given["type"]):
+            if name not in given:
+                raise Problem("notification_channel_incomplete", field=name)
+        return await create_channel(team_id, given, by=by, key=key)
+
+    async def replace(channel_id: UUID) -> tuple[NotificationChannel, Collection[str]]:
+        channel = await _lock_channel(team_id, channel_id, conditions.if_match)
+        _demand_type(channel, given)
+        kind, defaults = CHANNELS[channel.type], default_configuration(channel.type)
+        before = configuration_of(channel)
+        kept = {name: value for name, value in before.items() if name not in {*defaults, "name", "routing"}}
+        changed = complete({**kept, **given}, defaults, kind.default_name)
+        return channel, await _change(channel, key, changed, _secrets_in(given), by)
+
+    return await place(
+        NotificationChannel,
+        team_id,
+        key,
+        conditions,
+        create=create,
+        replace=replace,
+        exists=Problem("notification_channel_exists"),
+        changed=Problem("notification_channel_changed"),
+    )
+
+
+async def _change(
+    channel: NotificationChannel,
+    key: str | None,
+    changed: Configuration,
+    secrets: Mapping[str, Json],
+    by: Actor | None,
+) -> Collection[str]:
+    """Store a key, a configuration and secrets, if one of them is another. Return the fields that changed."""
+    before = configuration_of(channel)
+    changed = mask_secrets(complete_routing(changed))
+    after = {name: changed.get(name) for name in before}
+    check_quiet_hours(changed["routing"])
+    if len(orjson.dumps(after.get("body"))) > MAX_BODY_BYTES:
+        raise Problem("notification_channel_body_too_large")
+    renewed = secrets if _renew_secrets(channel, secrets) else {}
+    if not renewed and after == before and key == channel.key:
+        return ()
+    channel.update_from_dict(columns_of(after))
+    old_key, channel.key = channel.key, key
+    has_new_reader = after.get("address") != before.get("address")
+    if has_new_reader:
+        channel.confirmed_at = None
+    if channel.enabled:
+        channel.disabled_reason = None
+    elif before["enabled"]:
+        await end_waiting_deliveries(channel.id)
+    channel.updated_at = datetime.now(UTC)
+    await channel.save()
+    is_to_be_asked = channel.enabled and (has_new_reader or not before["enabled"])
+    if is_to_be_asked and channel.is_unconfirmed:
+        await ask_reader(channel)
+    changes = find_changes({**before, "key": old_key}, {**after, "key": key}, renewed=renewed)
+    await record_act(channel, Action.CHANNEL_UPDATED, by, changes)
+    return sorted(find_changed_fields(before, after).union(renewed))
 
 
 async def delete_channel(
@@ -169,6 +227,11 @@ async def _lock_channel(team_id: UUID, channel_id: UUID, if_match: str | None) -
     if not is_current(if_match, version_of(channel.updated_at)):
         raise Problem("notification_channel_changed")
     return channel
+
+
+def _demand_type(channel: NotificationChannel, given: Mapping[str, Json]) -> None:
+    if given["type"] != channel.type:
+        raise Problem("notification_channel_type_fixed")
 
 
 def _existing(channel: NotificationChannel | None) -> NotificationChannel:

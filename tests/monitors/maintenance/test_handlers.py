@@ -266,3 +266,19 @@ class TestRefusal:
         answer = alice.request(method, f"{WINDOWS}/{window['id']}{path}", json=body)
         assert is_problem(answer, catalogue, "maintenance_window_not_found")
         assert charlie.get(f"{WINDOWS}/{window['id']}").json() == window
+
+
+class TestPut:
+    def test_keeps_a_start_that_is_left_out(self, alice: Player) -> None:
+        path = f"{WINDOWS}/by-key/deployment"
+        window = alice.put(path, json={"duration_seconds": 600}).json()["maintenance_window"]
+        again = alice.put(path, json={"duration_seconds": 600}).json()
+        assert again == {"changed_fields": [], "maintenance_window": window}
+
+    def test_changes_none_that_is_over(self, alice: Player, catalogue: Catalogue) -> None:
+        path = f"{WINDOWS}/by-key/deployment"
+        window = alice.put(path, json={"duration_seconds": 600}).json()["maintenance_window"]
+        alice.post(f"{WINDOWS}/{window['id']}/end").raise_for_status()
+        assert alice.put(path, json={"duration_seconds": 600}).json()["changed_fields"] == []
+        answer = alice.put(path, json={"duration_seconds": 900})
+        assert is_problem(answer, catalogue, "maintenance_window_ended")
