@@ -10,7 +10,13 @@ from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.queueing import measure_translations
 from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.writing import SiteWriter
-from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep
+from monitoring.articles.sweeping import (
+    note_tags,
+    queue_missing_locales,
+    read_addresses,
+    release_abandoned_claims,
+    sweep,
+)
 from monitoring.articles.withdrawal import sweep_removals, withdraw_again
 from monitoring.auth.queries import delete_expired_revocations
 from monitoring.backends.assembly import Backends
@@ -105,6 +111,7 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
             await withdraw_again()
             await queue_missing_locales()
             await note_tags()
+            await read_addresses()
             knows_all_locales = True
 
     return sweep_once

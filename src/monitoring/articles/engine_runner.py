@@ -13,6 +13,7 @@ from uuid import UUID
 
 from monitoring.articles.chosen_engine import make_engine, read_chosen_terms
 from monitoring.articles.fair_threads import FairThreads
+from monitoring.articles.links.pages import PageLink, find_page_links
 from monitoring.articles.shared_exclusive_lock import SharedExclusiveLock
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.articles.translation.article import SourceArticle, TranslatedArticle, read_article
@@ -59,6 +60,10 @@ class EngineRunner:
     async def read(self, payload: Mapping[str, Any]) -> SourceArticle:
         """Find the texts of a payload that readers see."""
         return await self._run(partial(read_article, payload, self._brand_names))
+
+    async def find_links(self, payload: Mapping[str, Any]) -> list[PageLink]:
+        """Find the links in the texts of a payload."""
+        return await self._run(partial(find_page_links, payload))
 
     async def translate(
         self,

@@ -106,6 +106,16 @@ TITLES = tuple(
     """)
 )
 
+# The address of the article on the publisher's site, the best first.
+ADDRESSES = tuple(
+    _spell("""
+        canonical url         Forem, Ghost, Hashnode
+        url                   Ghost, JSON Feed
+        permalink             Jekyll
+        link                  WordPress, RSS
+    """)
+)
+
 # Tags, the best first.
 TAGS = tuple(
     _spell("""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from monitoring.articles.links.following import follow_links_of
 from monitoring.articles.models import Article, PublicationStatus
 from monitoring.articles.queries import ArticleFilter, find_ids
 from monitoring.articles.service import LISTED_FIELDS
@@ -27,7 +28,7 @@ async def read_translation(article_id: UUID, locale: str) -> tuple[Article, dict
     """Return an article and its page in a locale, which may be the source locale, from the blog storage.
 
     Raises Problem if there is no such article or page, and `StorageUnavailable`. While a revision is being
-    translated, the page is that of the revision before.
+    translated, the page is that of the revision before. Links lead where they lead now.
     """
     known = Article.exclude(status=PublicationStatus.DELETED)
     article = await known.get_or_none(id=article_id).only("id", "slug", "status")
@@ -37,7 +38,7 @@ async def read_translation(article_id: UUID, locale: str) -> tuple[Article, dict
     page = await find_page(article.slug, locale) if is_published else None
     if page is None:
         raise Problem("translation_not_found")
-    return article, page
+    return article, await follow_links_of(page, locale)
 
 
 async def list_articles(wanted: ArticleFilter, limit: int, after_id: UUID | None) -> Page[Article]:

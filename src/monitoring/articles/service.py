@@ -23,6 +23,7 @@ from monitoring.articles.intake import (
     insert_article,
     make_article,
 )
+from monitoring.articles.links.addresses import key_of_article
 from monitoring.articles.models import Article, HistoryEvent, PublicationStatus, Translation
 from monitoring.articles.queueing import queue_translations
 from monitoring.articles.rules import (
@@ -227,6 +228,7 @@ async def _revise(article: Article, submission: Submission, now: datetime) -> No
     is_published_again = article.status != submission.status == PublicationStatus.PUBLISHED
     article.status = submission.status
     article.payload, article.tags = submission.payload, read_tags(submission.payload)
+    article.address = key_of_article(submission.payload)
     article.updated_at = now
     if submission.content_hash != article.content_hash:
         article.revision += 1

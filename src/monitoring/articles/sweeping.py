@@ -11,6 +11,7 @@ from tortoise.expressions import Subquery
 from tortoise.queryset import QuerySet
 
 from monitoring.articles.claims import is_due, note_worker_deaths
+from monitoring.articles.links.addresses import key_of_article
 from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.queueing import NEVER, queue_translations
 from monitoring.articles.service import page_through_articles
@@ -71,6 +72,16 @@ async def note_tags() -> None:
         for article_id in await unread.values_list("id", flat=True):
             article = await Article.get(id=article_id).only("payload")
             await unread.filter(id=article_id).update(tags=read_tags(article.payload))
+
+
+async def read_addresses() -> None:
+    """Read the addresses of published articles that a release before has taken in. Once, at the start."""
+    async for revisions in page_through_articles():
+        unread = Article.filter(id__in=list(revisions), address__isnull=True)
+        for article_id in await unread.values_list("id", flat=True):
+            article = await Article.get(id=article_id).only("payload")
+            if article.payload:
+                await unread.filter(id=article_id).update(address=key_of_article(article.payload))
 
 
 async def _find_articles_behind(locales: Sequence[str]) -> AsyncIterator[UUID]:

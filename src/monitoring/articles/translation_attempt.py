@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
@@ -13,6 +13,8 @@ from monitoring.articles.announcements import announce_translation
 from monitoring.articles.claims import TranslationClaim, lease
 from monitoring.articles.engine_runner import EngineRunner
 from monitoring.articles.history import note_translation
+from monitoring.articles.links.following import find_targets, note_links
+from monitoring.articles.links.pages import PageLink, with_addresses, write_links
 from monitoring.articles.models import Article, HistoryEvent, TranslationStatus
 from monitoring.articles.refused_segments import store_refusals
 from monitoring.articles.rules import (
@@ -63,6 +65,7 @@ class SharedReading:
 
     def __init__(self, runner: EngineRunner) -> None:
         self.one_locale = asyncio.Lock()
+        self.has_links = False
         self._runner = runner
         self._revision: int | None = None
         self._source: SourceArticle | None = None
@@ -78,6 +81,9 @@ class SharedReading:
     async def _read(self, article: Article) -> SourceArticle:
         source = await self._runner.read(article.payload)
         await note_uses(article.id, list(source.hashes.values()))
+        links = await self._runner.find_links(article.payload)
+        await note_links(article, links)
+        self.has_links = bool(links)
         return source
 
 
@@ -95,7 +101,8 @@ async def attempt_translation(
             if source.is_small:
                 await turn.aclose()
             translated = await _translate(claim, runner, source)
-        await _store(claim, translated, runner)
+            links = await runner.find_links(translated.payload) if reading.has_links else []
+        await _store(claim, translated, links, runner)
     except asyncio.CancelledError:
         await claim.give_back()
         raise
@@ -148,7 +155,9 @@ def _demand_enough(translated: TranslatedArticle) -> None:
         )
 
 
-async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner: EngineRunner) -> None:
+async def _store(
+    claim: TranslationClaim, translated: TranslatedArticle, links: Sequence[PageLink], runner: EngineRunner
+) -> None:
     now, locale = current_backends().clock.now(), claim.row.locale
     versions = await find_versions(claim.article.slug, locale)
     async with page_transaction():
@@ -162,16 +171,19 @@ async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner:
             is_demonstration=translated.is_demonstration,
         )
         if is_ours:
+            targets = await find_targets(translated.payload, links, locale) if links else {}
+            payload, links = with_addresses(translated.payload, links, targets)
             await put_page(
                 claim.article,
                 locale,
-                translated.payload,
+                payload,
                 replacing=versions,
                 engine=runner.engine.name,
                 is_demonstration=translated.is_demonstration,
                 untranslated_segments=translated.refused_count,
                 corrected_segments=translated.corrected_count,
                 translated_at=now,
+                links=write_links(links),
             )
             await store_refusals(claim.row.id, translated.refused)
             await note_translation(claim.row, HistoryEvent.TRANSLATED, now=now)

@@ -129,7 +129,7 @@ class Settings(BaseSettings):
     )
     site_page_url: values.PageUrl = _setting(
         "Address of an article on the site, such as https://blog.example.com/{locale}/{slug}/; "
-        "with it, the blog storage has a sitemap and feeds",
+        "with it, the blog storage has a sitemap and feeds, and links lead to translations",
         None,
     )
 
