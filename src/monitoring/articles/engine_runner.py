@@ -61,9 +61,9 @@ class EngineRunner:
         """Find the texts of a payload that readers see."""
         return await self._run(partial(read_article, payload, self._brand_names))
 
-    async def find_links(self, payload: Mapping[str, Any]) -> list[PageLink]:
-        """Find the links in the texts of a payload."""
-        return await self._run(partial(find_page_links, payload))
+    async def find_links(self, *payloads: Mapping[str, Any]) -> list[PageLink]:
+        """Find the links in the texts of payloads."""
+        return [link for payload in payloads for link in await self._run(partial(find_page_links, payload))]
 
     async def translate(
         self,

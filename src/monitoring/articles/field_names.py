@@ -124,6 +124,23 @@ TAGS = tuple(
     """)
 )
 
+# The publisher's own translations of the article, and the locale of one in a list.
+OWN_TRANSLATIONS = tuple(
+    _spell("""
+        translations          the document, Directus
+        localizations         Strapi
+    """)
+)
+LOCALES = tuple(
+    _spell("""
+        locale                the document, Strapi
+        language
+        lang                  Polylang, Storyblok
+        language code
+        languages code        Directus
+    """)
+)
+
 # When it was published, for exports. Only `published_at` orders submissions.
 PUBLICATION_TIMES = tuple(
     _spell("""
@@ -168,7 +185,7 @@ OTHER_WORDS = frozenset(
         url
         timestamp             the document
     """)
-)
+).union(OWN_TRANSLATIONS)
 
 # What happened to the article, beside it. Only `event`, `status` and `article.status` can erase an article.
 EVENTS = tuple(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from monitoring.articles.models import Article, PublicationStatus, Translation
+from monitoring.articles.own_translations import PUBLISHER
 from monitoring.backends.pages import Page
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
@@ -65,6 +66,7 @@ def represent_translation(article: Article, locale: str, page: Mapping[str, Any]
         "revision": page["revision"],
         "translated_at": page.get("translated_at"),
         "engine": page.get("engine"),
+        "is_publishers_own": page.get("engine") == PUBLISHER,
         "is_demonstration": page.get("is_demonstration", False),
         "untranslated_segments": page.get("untranslated_segments", 0),
         "corrected_segments": page.get("corrected_segments", 0),
@@ -100,4 +102,5 @@ def represent_state(translation: Translation) -> dict[str, Any]:
         "reason": translation.reason,
         "untranslated_segments": translation.untranslated_segments if translation.translated_at else None,
         "translated_at": write_timestamp(translation.translated_at),
+        "is_publishers_own": translation.engine == PUBLISHER,
     }

@@ -130,6 +130,7 @@ async def _receive(submission: Submission) -> Receipt:
             take = _publish_again if is_published else _withdraw
             receipt = await take(submission, taken_folders.values(), now)
         else:
+            submission = submission.completed_by({})
             _demand_text(submission)
             article = make_article(submission, taken_folders.values(), now)
             if not is_published:

@@ -7,6 +7,7 @@ import logging
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 
 from monitoring.articles.announcements import announce_translation
@@ -16,6 +17,14 @@ from monitoring.articles.history import note_translation
 from monitoring.articles.links.following import find_targets, note_links
 from monitoring.articles.links.pages import PageLink, with_addresses, write_links
 from monitoring.articles.models import Article, HistoryEvent, TranslationStatus
+from monitoring.articles.own_translations import (
+    PUBLISHER,
+    find_own_translation,
+    leave_for_engine,
+    with_each_own_translation,
+    with_own_translation,
+    without_own_translations,
+)
 from monitoring.articles.refused_segments import store_refusals
 from monitoring.articles.rules import (
     BUDGET_INTERVAL,
@@ -79,9 +88,9 @@ class SharedReading:
         return self._source
 
     async def _read(self, article: Article) -> SourceArticle:
-        source = await self._runner.read(article.payload)
+        source = await self._runner.read(without_own_translations(article.payload))
         await note_uses(article.id, list(source.hashes.values()))
-        links = await self._runner.find_links(article.payload)
+        links = await self._runner.find_links(*with_each_own_translation(article.payload))
         await note_links(article, links)
         self.has_links = bool(links)
         return source
@@ -100,9 +109,9 @@ async def attempt_translation(
             source = await reading.read(claim.article)
             if source.is_small:
                 await turn.aclose()
-            translated = await _translate(claim, runner, source)
+            translated = await _translate_or_take(claim, runner, source)
             links = await runner.find_links(translated.payload) if reading.has_links else []
-        await _store(claim, translated, links, runner)
+        await _store(claim, translated, links)
     except asyncio.CancelledError:
         await claim.give_back()
         raise
@@ -123,6 +132,23 @@ async def attempt_translation(
         log.exception("The translation into %s failed", claim.row.locale)
         return await _try_later(claim, UNEXPECTED)
     return None
+
+
+async def _translate_or_take(
+    claim: TranslationClaim, runner: EngineRunner, source: SourceArticle
+) -> TranslatedArticle:
+    """Translate, but for what the publisher has translated itself."""
+    own = find_own_translation(claim.article.payload, claim.row.locale)
+    if own is None:
+        return await _translate(claim, runner, source)
+    rest = await runner.read(leave_for_engine(source.payload, own))
+    translated = await _translate(claim, runner, rest)
+    return replace(
+        translated,
+        payload=with_own_translation(translated.payload, own),
+        is_demonstration=translated.is_demonstration and translated.segment_count > 0,
+        engine=PUBLISHER,
+    )
 
 
 async def _translate(
@@ -155,9 +181,7 @@ def _demand_enough(translated: TranslatedArticle) -> None:
         )
 
 
-async def _store(
-    claim: TranslationClaim, translated: TranslatedArticle, links: Sequence[PageLink], runner: EngineRunner
-) -> None:
+async def _store(claim: TranslationClaim, translated: TranslatedArticle, links: Sequence[PageLink]) -> None:
     now, locale = current_backends().clock.now(), claim.row.locale
     versions = await find_versions(claim.article.slug, locale)
     async with page_transaction():
@@ -167,7 +191,7 @@ async def _store(
             translated_at=now,
             reason=None,
             untranslated_segments=translated.refused_count,
-            engine=runner.engine.name,
+            engine=translated.engine,
             is_demonstration=translated.is_demonstration,
         )
         if is_ours:
@@ -178,7 +202,7 @@ async def _store(
                 locale,
                 payload,
                 replacing=versions,
-                engine=runner.engine.name,
+                engine=translated.engine,
                 is_demonstration=translated.is_demonstration,
                 untranslated_segments=translated.refused_count,
                 corrected_segments=translated.corrected_count,
