@@ -16,6 +16,7 @@ from monitoring.articles.sweeping import (
     read_addresses,
     release_abandoned_claims,
     sweep,
+    sweep_test_articles,
 )
 from monitoring.articles.withdrawal import sweep_removals, withdraw_again
 from monitoring.auth.queries import delete_expired_revocations
@@ -129,6 +130,7 @@ async def _keep_up() -> None:
     await remind(now)
     if not clock.is_settled:
         return  # what follows deletes what is old, and a clock that has just jumped may be corrected
+    await sweep_test_articles(now)
     await carry_out_deletions(now)
     await apply_retention(now)
     await delete_old_deliveries(now)

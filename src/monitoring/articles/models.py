@@ -202,6 +202,33 @@ class ArticleLink(Model):
         indexes = (("key",),)
 
 
+class TestArticle(Model):
+    """An article of a publisher that tests: kept for a day, translated for nobody, and never published."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    identity = fields.CharField(max_length=600, unique=True)
+    slug = fields.CharField(max_length=255)
+    title = fields.TextField(null=True)
+    status = fields.CharField(max_length=11)
+    withdrawn_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    revision = fields.IntField(default=0)
+    content_hash = fields.CharField(max_length=64, default="")
+    source_time: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    source_time_field = fields.CharField(max_length=20, null=True)
+    payload: JsonTextField[dict[str, Any]] = JsonTextField(default=dict)
+    tags: JsonTextField[list[str]] = JsonTextField(default=list)
+    received_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    # The state of each locale, as the document writes it.
+    translations: JsonTextField[list[dict[str, Any]]] = JsonTextField(default=list)
+    is_due = fields.BooleanField(default=False)
+    attempts = fields.IntField(default=0)
+
+    class Meta:
+        table = "test_articles"
+        indexes = (("updated_at",),)
+
+
 class SiteFiles(Model):
     """The one row whose holder writes the sitemap and the feeds: from which state they were written."""
 

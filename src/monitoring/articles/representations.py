@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from monitoring.articles.models import Article, PublicationStatus, Translation
+from monitoring.articles.models import Article, PublicationStatus, TestArticle, Translation
 from monitoring.articles.own_translations import PUBLISHER
 from monitoring.backends.pages import Page
 from monitoring.contract.cursors import encode_cursor
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from monitoring.articles.corrections import TranslatedSegment
 
 
-def represent_accepted(articles: Sequence[Article], locales: Sequence[str]) -> dict[str, Any]:
+def represent_accepted(articles: Sequence[Article | TestArticle], locales: Sequence[str]) -> dict[str, Any]:
     """Write `ArticleAccepted` for a submission whose articles were taken in."""
     is_published = articles[0].status == PublicationStatus.PUBLISHED
     several = {"article_ids": [str(article.id) for article in articles]} if len(articles) > 1 else {}
@@ -36,6 +36,16 @@ def represent_ignored() -> dict[str, Any]:
 def represent_article(article: Article) -> dict[str, Any]:
     """Write `Article` with its translations, which the caller has fetched, sorted by locale."""
     translations = sorted(article.translations, key=lambda translation: translation.locale)
+    return _describe(article, [represent_state(translation) for translation in translations])
+
+
+def represent_test_article(article: TestArticle) -> dict[str, Any]:
+    """Write `Article` for one that is a test."""
+    states = sorted(article.translations, key=lambda state: str(state["locale"]))
+    return {**_describe(article, states), "is_test": True}
+
+
+def _describe(article: Article | TestArticle, states: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "id": str(article.id),
         "slug": article.slug,
@@ -45,7 +55,7 @@ def represent_article(article: Article) -> dict[str, Any]:
         "tags": article.tags or [],
         "received_at": write_timestamp(article.received_at),
         "updated_at": write_timestamp(article.updated_at),
-        "translations": [represent_state(translation) for translation in translations],
+        "translations": states,
     }
 
 

@@ -16,7 +16,8 @@ from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.queueing import NEVER, queue_translations
 from monitoring.articles.service import page_through_articles
 from monitoring.articles.submissions import read_tags
-from monitoring.articles.tasks import translate_article
+from monitoring.articles.tasks import translate_article, translate_test_article
+from monitoring.articles.test_articles import drop_old_test_articles, find_forgotten_test_articles
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.leases import NUDGE_INTERVAL, is_idle, sweep_idle
@@ -34,6 +35,13 @@ async def sweep() -> int:
 async def _find_idle_articles(now: datetime) -> QuerySet[Article]:
     due = Translation.filter(is_due(now))
     return Article.filter(is_idle(now), id__in=Subquery(due.values("article_id")))
+
+
+async def sweep_test_articles(now: datetime) -> None:
+    """Drop test articles after their day, and send a message for each that waits without one."""
+    await drop_old_test_articles(now)
+    for article_id in await find_forgotten_test_articles(now):
+        await translate_test_article.send(str(article_id))
 
 
 async def release_abandoned_claims() -> None:

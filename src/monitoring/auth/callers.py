@@ -9,6 +9,11 @@ from monitoring.audit.actors import Actor, key_holder
 
 
 @dataclass(frozen=True, slots=True)
+class TestPublisher:
+    """Whoever sent one of `WEBHOOK_TEST_SECRETS`: the articles it submits and reads are tests."""
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """An API key that is not revoked, with the scopes of its token and the client's address."""
 
