@@ -41,6 +41,7 @@ class Translated(TypedDict, total=False):
     corrected_segments: int
     translated_at: datetime
     links: Sequence[Mapping[str, Any]]
+    heading_ids: Sequence[str]
 
 
 @asynccontextmanager
@@ -153,7 +154,7 @@ def _describe_page(
         "is_demonstration": translated.get("is_demonstration", False),
         "untranslated_segments": translated.get("untranslated_segments", 0),
         "corrected_segments": translated.get("corrected_segments", 0),
-        **({"links": translated["links"]} if "links" in translated else {}),
+        **{name: value for name, value in translated.items() if name in ("links", "heading_ids")},
         "delivery": submission,
     }
 

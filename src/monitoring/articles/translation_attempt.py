@@ -75,6 +75,7 @@ class SharedReading:
     def __init__(self, runner: EngineRunner) -> None:
         self.one_locale = asyncio.Lock()
         self.has_links = False
+        self.heading_ids: Sequence[str] = ()
         self._runner = runner
         self._revision: int | None = None
         self._source: SourceArticle | None = None
@@ -93,6 +94,7 @@ class SharedReading:
         links = await self._runner.find_links(*with_each_own_translation(article.payload))
         await note_links(article, links)
         self.has_links = bool(links)
+        self.heading_ids = await self._runner.find_heading_ids(article.payload)
         return source
 
 
@@ -111,7 +113,7 @@ async def attempt_translation(
                 await turn.aclose()
             translated = await _translate_or_take(claim, runner, source)
             links = await runner.find_links(translated.payload) if reading.has_links else []
-        await _store(claim, translated, links)
+        await _store(claim, translated, links, reading.heading_ids)
     except asyncio.CancelledError:
         await claim.give_back()
         raise
@@ -181,7 +183,12 @@ def _demand_enough(translated: TranslatedArticle) -> None:
         )
 
 
-async def _store(claim: TranslationClaim, translated: TranslatedArticle, links: Sequence[PageLink]) -> None:
+async def _store(
+    claim: TranslationClaim,
+    translated: TranslatedArticle,
+    links: Sequence[PageLink],
+    heading_ids: Sequence[str],
+) -> None:
     now, locale = current_backends().clock.now(), claim.row.locale
     versions = await find_versions(claim.article.slug, locale)
     async with page_transaction():
@@ -208,6 +215,7 @@ async def _store(claim: TranslationClaim, translated: TranslatedArticle, links: 
                 corrected_segments=translated.corrected_count,
                 translated_at=now,
                 links=write_links(links),
+                heading_ids=heading_ids if translated.engine != PUBLISHER else [],
             )
             await store_refusals(claim.row.id, translated.refused)
             await note_translation(claim.row, HistoryEvent.TRANSLATED, now=now)
