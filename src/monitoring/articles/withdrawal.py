@@ -12,7 +12,7 @@ from tortoise.expressions import Q, Subquery
 
 from monitoring.articles.announcements import announce_withdrawal, find_readers
 from monitoring.articles.history import forget_history
-from monitoring.articles.models import Article, PublicationStatus, Translation
+from monitoring.articles.models import Article, ArticleLink, PublicationStatus, TestArticle, Translation
 from monitoring.articles.rules import SENT_FIELD
 from monitoring.articles.storage import SOURCE_LOCALE, find_page, page_transaction, remove_pages
 from monitoring.articles.submissions import Submission, identify_article, private_folder
@@ -74,6 +74,7 @@ async def take_back(
     await article.translations.all().delete()
     if status is PublicationStatus.DELETED:
         await forget_segments(article)
+        await ArticleLink.filter(article_id=article.id).delete()
         await forget_history(article.id)
         erase_content(article)
     log.info("The article is %s by %s", status, actor.name)
@@ -82,7 +83,7 @@ async def take_back(
         await record(team.id, actor, _ACTIONS[status], article.slug, article.id)
 
 
-def erase_content(article: Article) -> None:
+def erase_content(article: Article | TestArticle) -> None:
     """Take the content out of a row that stays."""
     article.update_from_dict({"title": None, "content_hash": "", "payload": {}, "tags": []})
 

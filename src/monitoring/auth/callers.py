@@ -14,6 +14,11 @@ TEST_MODE = "test"
 
 
 @dataclass(frozen=True, slots=True)
+class TestPublisher:
+    """Whoever sent one of `WEBHOOK_TEST_SECRETS`: the articles it submits and reads are tests."""
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """An API key that is not revoked, with the scopes of its token and the client's address."""
 

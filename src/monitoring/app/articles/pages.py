@@ -20,6 +20,7 @@ from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.articles.history import list_history
 from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
+from monitoring.articles.own_translations import PUBLISHER
 from monitoring.articles.queueing import retry_failed
 from monitoring.articles.refused_segments import count_refusals
 from monitoring.articles.retranslation import FINISHED, TranslationFilter, retranslate
@@ -81,6 +82,7 @@ async def show_article(visit: Visit) -> Response:
         "articles/show.html",
         article=article,
         translations=translations,
+        publisher=PUBLISHER,
         failed_count=sum(row.status == TranslationStatus.FAILED for row in translations),
         is_translating=_is_translating(visit),
         timeline=timeline[:MAX_ENTRIES],
@@ -170,6 +172,7 @@ async def read_article(visit: Visit) -> Response:
         translation=translation,
         translations=_in_order(article),
         page=stored.page,
+        publisher=PUBLISHER,
         problem=stored.problem,
         reading=reading,
         refused_count=await count_refusals(translation.id),
