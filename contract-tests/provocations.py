@@ -222,6 +222,7 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     ],
     "dns_resolver_refused": lambda operation: [write_dns(operation, resolver="169.254.169.254")],
     "idempotency_key_reused": use_a_key_twice,
+    "article_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
     "maintenance_window_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
     "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
     "notification_channel_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],

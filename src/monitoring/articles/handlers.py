@@ -32,6 +32,7 @@ from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.auth.callers import Caller
 from monitoring.backends.current import current_backends
 from monitoring.contract.cursors import decode_cursor
+from monitoring.contract.entity_tags import version_of
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.logs import log_article
@@ -100,7 +101,7 @@ async def get_article(article_id: str) -> Reply:
     article = await service.find_article(UUID(article_id))
     if article is None:
         raise Problem("article_not_found")
-    return Reply.tagged(represent_article(article))
+    return Reply.tagged(represent_article(article), version=version_of(article.updated_at))
 
 
 @checked_before_body(demand_reader)
@@ -157,9 +158,9 @@ async def _find_translated(article_id: str, locale: str) -> Article:
     return article
 
 
-async def delete_article(article_id: str) -> Reply:
+async def delete_article(article_id: str, if_match: str | None = None) -> Reply:
     """Erase an article. Its files follow at once, or as soon as the blog storage can be had."""
     if await service.find_article(UUID(article_id)) is None:
         raise Problem("article_not_found")
-    await withdraw_article(UUID(article_id), PublicationStatus.DELETED, PUBLISHER)
+    await withdraw_article(UUID(article_id), PublicationStatus.DELETED, PUBLISHER, if_match)
     return Reply.empty()
