@@ -96,6 +96,12 @@ def good_ask(
     return Ask(operation.method.upper(), path or operation.path, (*kept, *headers), body or b"", query)
 
 
+def depend(operation: Operation, tag: str) -> Ask:
+    """Write a request that depends on a tag, about something that is there."""
+    stored = operation.path.replace("{article_id}", "{stored_article_id}")
+    return good_ask(operation, f"If-Match: {tag}", path=stored)
+
+
 def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
     """Create or change a monitor, a notification channel or a maintenance window."""
     needed: dict[str, Any] = {} if operation.method == "patch" else {"url": "https://a.example/"}
@@ -258,10 +264,11 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     ],
     "dns_resolver_refused": lambda operation: [write_dns(operation, resolver="169.254.169.254")],
     "idempotency_key_reused": use_a_key_twice,
-    "maintenance_window_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
-    "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
-    "notification_channel_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
-    "weak_entity_tag": lambda operation: [good_ask(operation, 'If-Match: W/"1"')],
+    "article_changed": lambda operation: [depend(operation, '"0"')],
+    "maintenance_window_changed": lambda operation: [depend(operation, '"0"')],
+    "monitor_changed": lambda operation: [depend(operation, '"0"')],
+    "notification_channel_changed": lambda operation: [depend(operation, '"0"')],
+    "weak_entity_tag": lambda operation: [depend(operation, 'W/"1"')],
     "monitor_contradicted": lambda operation: [write(operation, request_body="a")],
     "monitor_limit_reached": lambda operation: write_many(operation, 6),  # five exist already
     "monitor_not_found": ask_for_nothing,

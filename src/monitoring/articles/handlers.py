@@ -34,6 +34,7 @@ from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
 from monitoring.auth.callers import Caller, TestPublisher
 from monitoring.backends.current import current_backends
 from monitoring.contract.cursors import decode_cursor
+from monitoring.contract.entity_tags import version_of
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.logs import log_article
@@ -120,7 +121,7 @@ async def get_article(article_id: str, caller: Caller | TestPublisher | None = N
     article = await service.find_article(UUID(article_id))
     if article is None:
         raise Problem("article_not_found")
-    return Reply.tagged(represent_article(article))
+    return Reply.tagged(represent_article(article), version=version_of(article.updated_at))
 
 
 @checked_before_body(demand_reader)
@@ -177,7 +178,9 @@ async def _find_translated(article_id: str, locale: str) -> Article:
     return article
 
 
-async def delete_article(article_id: str, caller: TestPublisher | None = None) -> Reply:
+async def delete_article(
+    article_id: str, if_match: str | None = None, caller: TestPublisher | None = None
+) -> Reply:
     """Erase an article. Its files follow at once, or as soon as the blog storage can be had."""
     if caller:
         if not await delete_test_article(UUID(article_id)):
@@ -185,5 +188,5 @@ async def delete_article(article_id: str, caller: TestPublisher | None = None) -
         return Reply.empty()
     if await service.find_article(UUID(article_id)) is None:
         raise Problem("article_not_found")
-    await withdraw_article(UUID(article_id), PublicationStatus.DELETED, PUBLISHER)
+    await withdraw_article(UUID(article_id), PublicationStatus.DELETED, PUBLISHER, if_match)
     return Reply.empty()

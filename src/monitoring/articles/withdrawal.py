@@ -25,6 +25,8 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.backends.outage import note_refusal
+from monitoring.contract.entity_tags import is_current, version_of
+from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
 
 # A worker that stalled may store a translation after the files were removed. It has given up long before.
@@ -42,8 +44,12 @@ _ACTIONS = {
 }
 
 
-async def withdraw_article(article_id: UUID, status: PublicationStatus, actor: Actor) -> Article | None:
+async def withdraw_article(
+    article_id: UUID, status: PublicationStatus, actor: Actor, if_match: str | None = None
+) -> Article | None:
     """Unpublish or delete an article. Returns None if there is none to unpublish or delete. Idempotent.
+
+    Raises Problem if `if_match` names another version (RFC 9110 §13.1.1).
 
     Submissions that were made before now, as far as they tell, do not publish it again.
     """
@@ -52,6 +58,8 @@ async def withdraw_article(article_id: UUID, status: PublicationStatus, actor: A
         article = await Article.select_for_update().get_or_none(id=article_id)
         if article is None or (article.status == PublicationStatus.DELETED != status):
             return None
+        if not is_current(if_match, version_of(article.updated_at)):
+            raise Problem("article_changed")
         if article.status != status:
             now = current_backends().clock.now()
             await take_back(article, status, now, actor)

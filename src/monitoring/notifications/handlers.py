@@ -53,7 +53,8 @@ async def create_notification_channel(body: Json, caller: Caller, act_once: ActO
 async def _create_channel(caller: Caller, given: Json) -> Reply:
     channel = await service.create_channel(caller.team_id, given, by=caller.actor)
     location = f"/api/notification-channels/{channel.id}"
-    return Reply(represent_created_channel(channel), 201, {"Location": location, **NO_STORE})
+    body, version = represent_created_channel(channel), version_of(channel.updated_at)
+    return Reply.tagged(body, 201, {"Location": location, **NO_STORE}, version=version)
 
 
 async def put_notification_channel_by_key(  # noqa: PLR0913 - one argument a parameter of the document

@@ -95,6 +95,15 @@ class TestIfMatch:
         now = {"If-Match": changed.headers["ETag"]}
         assert alice.request(how.upper(), path, headers=now, json=body).is_success
 
+    def test_stops_who_would_end_another_window_than_the_one_seen(
+        self, alice: Player, catalogue: Catalogue
+    ) -> None:
+        path = f"{WINDOWS}/{start(alice)['id']}"
+        seen = {"If-Match": alice.get(path).headers["ETag"]}
+        changed = alice.patch(path, json={"name": "Database"})
+        assert is_problem(alice.post(f"{path}/end", headers=seen), catalogue, "maintenance_window_changed")
+        assert alice.post(f"{path}/end", headers={"If-Match": changed.headers["ETag"]}).is_success
+
 
 class TestChoice:
     def test_is_of_monitors_and_of_tags(self, alice: Player) -> None:

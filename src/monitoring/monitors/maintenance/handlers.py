@@ -53,9 +53,9 @@ async def update_maintenance_window(
     return _reply(window)
 
 
-async def end_maintenance_window(window_id: str, caller: Caller) -> Reply:
+async def end_maintenance_window(window_id: str, caller: Caller, if_match: str | None = None) -> Reply:
     """End what is under way."""
-    return _reply(await service.end_window(caller.team_id, UUID(window_id), by=caller.actor))
+    return _reply(await service.end_window(caller.team_id, UUID(window_id), if_match, by=caller.actor))
 
 
 async def delete_maintenance_window(window_id: str, caller: Caller, if_match: str | None = None) -> Reply:

@@ -160,11 +160,14 @@ async def _change(
     return sorted(find_changed_fields(before, after))
 
 
-async def end_window(team_id: UUID, window_id: UUID, *, by: Actor | None = None) -> MaintenanceWindow:
+async def end_window(
+    team_id: UUID, window_id: UUID, if_match: str | None = None, *, by: Actor | None = None
+) -> MaintenanceWindow:
     """End the current occurrence, if there is one."""
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=team_id)
         window = await get_window(team_id, window_id)
+        _demand_version(window, if_match)
         now = datetime.now(UTC)
         if is_active(window, now):
             window.ended_at = window.updated_at = now
