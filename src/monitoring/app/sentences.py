@@ -11,7 +11,7 @@ NOTICES = {
     "channel_asked": "The link is sent again. If it does not come, check your spam folder.",
     "channel_deleted": "The channel is deleted. Nothing is sent to it any more.",
     "channel_updated": "The channel is changed.",
-    "check_requested": "A check is requested. Its result will appear here in a moment.",
+    "check_requested": "A check is requested. Its result appears below in a moment.",
     "delivery_sent_again": "It is sent again. What comes of it will appear here.",
     "incident_acknowledged": "You have acknowledged the incident. Reminders stop.",
     "incident_told": "The alert is on its way. What happens to it appears below.",
@@ -52,8 +52,12 @@ NOTICES = {
     "article_retranslated": "The article is translated again. Its pages stay until new ones replace them.",
     "translation_corrected": "The change is saved. The page is updated in a moment.",
     "article_unpublished": "The article is unpublished.",
+    "article_published": "The article is published again, and its translations are queued.",
     "article_deleted": "The article is deleted.",
 }
+
+# What is no longer news once the page shows another check.
+PASSING = ("check_requested",)
 
 # What did not go as asked, in whole or in part: these are alerts.
 ALERTS = ("monitors_tagged_in_part", "monitors_unfinished", "too_late_to_undo")

@@ -19,7 +19,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.backends.pages import Page, read_page
-from monitoring.contract.configurations import change, complete, merge
+from monitoring.contract.configurations import Configuration, change, complete, merge
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
@@ -77,27 +77,31 @@ async def create_channel(
     """
     if given["type"] == EMAIL and current_backends().settings.email_from is None:
         raise Problem("email_not_configured")
-    kind = CHANNELS[given["type"]]
-    configuration = complete(given, default_configuration(given["type"]), kind.default_name)
-    configuration = complete_routing(configuration)
-    check_quiet_hours(configuration["routing"])
+    channel = compose_channel(team_id, given)
     async with transaction():
         # One lock for counting and inserting: two at once cannot pass the cap, and ids follow the commits.
         await Team.select_for_update(no_key=True).get(id=team_id)
         if await NotificationChannel.filter(team_id=team_id).count() >= MAX_CHANNELS_A_TEAM:
             raise Problem("notification_channel_limit_reached")
-        now = datetime.now(UTC)
-        channel = await NotificationChannel.create(
-            team_id=team_id,
-            secret=kind.make_secret(_secrets_in(given)),
-            created_at=now,
-            updated_at=now,
-            **columns_of(mask_secrets(configuration)),
-        )
+        channel.created_at = channel.updated_at = datetime.now(UTC)
+        await channel.save(force_create=True)
         if channel.enabled and channel.is_unconfirmed:
             await ask_reader(channel)
         await record_act(channel, Action.CHANNEL_CREATED, by)
         return channel
+
+
+def compose_channel(team_id: UUID, given: Mapping[str, Json]) -> NotificationChannel:
+    """Return a new channel, which is not stored. Raises Problem for quiet hours that nobody can keep."""
+    kind = CHANNELS[given["type"]]
+    configuration = complete(given, default_configuration(given["type"]), kind.default_name)
+    configuration = complete_routing(configuration)
+    check_quiet_hours(configuration["routing"])
+    return NotificationChannel(
+        team_id=team_id,
+        secret=kind.make_secret(_secrets_in(given)),
+        **columns_of(mask_secrets(configuration)),
+    )
 
 
 async def get_channel(team_id: UUID, channel_id: UUID) -> NotificationChannel:
@@ -121,19 +125,9 @@ async def update_channel(
     """
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, if_match)
-        if patch["type"] != channel.type:
-            raise Problem("notification_channel_type_fixed")
         before = configuration_of(channel)
-        defaults = default_configuration(channel.type)
-        changed = change(before, patch, defaults, CHANNELS[channel.type].default_name)
-        changed = mask_secrets(complete_routing(changed))
-        after = {name: changed.get(name) for name in before}
-        check_quiet_hours(changed["routing"])
-        if len(orjson.dumps(after.get("body"))) > MAX_BODY_BYTES:
-            raise Problem("notification_channel_body_too_large")
-        has_new_secrets = _renew_secrets(channel, _secrets_in(patch))
+        after, has_new_secrets = change_channel(channel, patch)
         if has_new_secrets or after != before:
-            channel.update_from_dict(columns_of(after))
             has_new_reader = after.get("address") != before.get("address")
             if has_new_reader:
                 channel.confirmed_at = None
@@ -150,6 +144,26 @@ async def update_channel(
             changes = find_changes(before, after, renewed=renewed)
             await record_act(channel, Action.CHANNEL_UPDATED, by, changes)
         return channel
+
+
+def change_channel(channel: NotificationChannel, patch: Mapping[str, Json]) -> tuple[Configuration, bool]:
+    """Change a channel by a merge patch, which is not stored. Raises Problem as `update_channel` does.
+
+    Returns what it is configured as now, and whether a secret was changed.
+    """
+    if patch["type"] != channel.type:
+        raise Problem("notification_channel_type_fixed")
+    before = configuration_of(channel)
+    defaults = default_configuration(channel.type)
+    changed = change(before, patch, defaults, CHANNELS[channel.type].default_name)
+    changed = mask_secrets(complete_routing(changed))
+    after = {name: changed.get(name) for name in before}
+    check_quiet_hours(changed["routing"])
+    if len(orjson.dumps(after.get("body"))) > MAX_BODY_BYTES:
+        raise Problem("notification_channel_body_too_large")
+    has_new_secrets = _renew_secrets(channel, _secrets_in(patch))
+    channel.update_from_dict(columns_of(after))
+    return after, has_new_secrets
 
 
 async def delete_channel(

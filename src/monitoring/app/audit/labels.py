@@ -71,6 +71,7 @@ _WORDS = {
     Action.TRANSLATIONS_RETRIED: "retried translations of the article",
     Action.TRANSLATION_CORRECTED: "corrected a translation of the article",
     Action.ARTICLE_RETRANSLATED: "had the article translated again",
+    Action.ARTICLE_PUBLISHED: "published again the article",
     Action.ARTICLE_UNPUBLISHED: "unpublished the article",
     Action.ARTICLE_DELETED: "deleted the article",
 }
