@@ -90,7 +90,7 @@ class _Place(NamedTuple):
 
     segment: TranslatedSegment
     number: int
-    count: int
+    total: int
     next: str | None
 
 
