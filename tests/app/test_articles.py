@@ -429,12 +429,12 @@ class TestCorrecting:
         refused = f"/articles/{article_id}/es/segments?show=refused"
         assert refused in editor.open(f"/articles/{article_id}").text
         page = editor.open(refused)
-        assert f"It stays in English: {FAULTS[Fault.NUMBERS]}" in read_text(page.text)
+        assert f"It was left in English: {FAULTS[Fault.NUMBERS]}" in read_text(page.text)
         assert "All (2) Refused (1)" in read_text(page.text)
         [form] = re.findall(rf'href="/app(/articles/{article_id}/es/segments/\w+\?show=refused)"', page.text)
         assert FAULTS[Fault.NUMBERS] in editor.open(form).text
         editor.submit(form, form, text="Luego brilla.")
-        assert "None was refused." in read_text(editor.open(refused).text)
+        assert "No segment was refused." in read_text(editor.open(refused).text)
 
     def test_goes_on_from_one_segment_to_the_next(
         self, service: RunningService, publisher: httpx.Client, editor: Visitor
@@ -483,7 +483,9 @@ class TestCorrecting:
         article_id = deliver_translated(service, publisher)
         assert editor.open(f"/articles/{article_id}/es/segments/0").status_code == 404
         assert editor.open(f"/articles/{article_id}/tlh/segments").status_code == 404
-        assert "none here" in read_text(editor.open(f"/articles/{article_id}/es/segments?from=500").text)
+        assert "no segments here" in read_text(
+            editor.open(f"/articles/{article_id}/es/segments?from=500").text
+        )
 
 
 def refuse(service: RunningService, article_id: str, fault: Fault, *segments: str) -> None:

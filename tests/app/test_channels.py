@@ -293,7 +293,7 @@ class TestList:
         assert "a-secret" not in page
 
     def test_says_that_nobody_is_told_while_there_is_no_channel(self, member: Visitor) -> None:
-        assert "Nobody is told when a monitor is down." in member.open(CHANNELS).text
+        assert "Nobody is notified when a monitor goes down." in member.open(CHANNELS).text
 
 
 class TestDelete:
