@@ -17,7 +17,7 @@ from starlette.responses import Response
 from monitoring.app import cookies
 from monitoring.app.live.changes import Changes
 from monitoring.app.rendering import ROOT, Pages, RenderedPages
-from monitoring.app.sentences import ALERTS, NOTICES, Declined, Sentence
+from monitoring.app.sentences import ALERTS, NOTICES, PASSING, Declined, Sentence
 from monitoring.app.turns import Turns
 from monitoring.app.worlds import is_sandbox_shown, place_in_world, showing
 from monitoring.app.zones import read_zone
@@ -269,6 +269,7 @@ class Visit:
             "csrf_token": "" if self.is_followed else cookies.csrf_token_of(self._token),
             "notice": NOTICES.get(notice) if notice else None,
             "is_alert": notice in ALERTS,
+            "is_passing": notice in PASSING,
             "place": None if self.kept_answer_path else place,
             "visit": self,
         }

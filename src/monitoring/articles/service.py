@@ -7,7 +7,7 @@ import logging
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.exceptions import IntegrityError
 from tortoise.expressions import Q, Subquery
 
+from monitoring.articles.announcements import find_readers
 from monitoring.articles.history import note_revision
 from monitoring.articles.intake import (
     choose_folder,
@@ -56,6 +57,9 @@ from monitoring.articles.withdrawal import (
     take_back,
     try_to_remove_files,
 )
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
+from monitoring.audit.service import record
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
@@ -112,6 +116,28 @@ async def receive_submission(payload: dict[str, Any]) -> Receipt:
     if receipt.article.remove_at:
         await try_to_remove_files(receipt.article.id)
     return receipt
+
+
+async def publish_kept(article_id: UUID, actor: Actor) -> Article | None:
+    """Publish an unpublished article with the text that was kept. Returns None if there is no such article.
+
+    Submissions that were made before now, as far as they tell, do not unpublish it again. Raises
+    `NothingToPublish` or `StorageUnavailable`; then nothing has changed.
+    """
+    log_article(article_id)
+    now = current_backends().clock.now()
+    async with page_transaction():
+        article = await Article.select_for_update().get_or_none(id=article_id)
+        if article is None or article.status != PublicationStatus.UNPUBLISHED:
+            return None
+        submission = replace(
+            read_submission(article.payload, now).published_at(now), identity=article.identity
+        )
+        taken_folders = await find_taken_folders(submission)
+        receipt = await _publish_again(submission, taken_folders.values(), now)
+        for team in await find_readers():
+            await record(team.id, actor, Action.ARTICLE_PUBLISHED, article.slug, article.id)
+        return receipt.article
 
 
 async def insist(receive: Callable[[], Awaitable[Result]]) -> Result:

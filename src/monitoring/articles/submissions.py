@@ -90,6 +90,19 @@ class Submission:
             return self
         return replace(self, payload=payload, content_hash=_hash_content(payload))
 
+    def published_at(self, moment: datetime) -> Submission:
+        """Return the submission as if its publisher had sent the same to be published, at a moment."""
+        payload = _without_submission_fields(self.payload)
+        payload["article"] = _without_status(self.payload["article"])
+        return replace(
+            self,
+            payload=payload,
+            status=PublicationStatus.PUBLISHED,
+            content_hash=_hash_content(payload),
+            source_time=moment,
+            source_time_field=SENT_FIELD,
+        )
+
     def has_words(self) -> bool:
         """Return whether there is a title or text, without which the page would be empty."""
         return self._has(TEXTS) or self._has(TITLES)

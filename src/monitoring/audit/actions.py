@@ -58,6 +58,7 @@ class Action(StrEnum):
     TRANSLATIONS_RETRIED = "article.translations_retried"
     ARTICLE_RETRANSLATED = "article.retranslated"
     TRANSLATION_CORRECTED = "article.translation_corrected"
+    ARTICLE_PUBLISHED = "article.published"
     ARTICLE_UNPUBLISHED = "article.unpublished"
     ARTICLE_DELETED = "article.deleted"
     SANDBOX_RESET = "sandbox.reset"

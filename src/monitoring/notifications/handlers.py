@@ -67,7 +67,7 @@ async def put_notification_channel_by_key(  # noqa: PLR0913 - one argument a par
     if_none_match: str | None = None,
 ) -> Reply:
     """Create or replace the channel with a key. The reply to a new webhook has its secret."""
-    await demand_reachable(body)
+    await demand_reachable(caller.team_id, body)
     return await act_once(partial(_put_channel, key, caller, body, Conditions(if_match, if_none_match)))
 
 

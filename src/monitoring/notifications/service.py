@@ -20,7 +20,7 @@ from monitoring.backends.database import transaction
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.backends.pages import Page, read_page
 from monitoring.by_key.placing import Conditions, Placed, demand_free_key, lock_keys, place
-from monitoring.contract.configurations import change, complete, merge
+from monitoring.contract.configurations import Configuration, change, complete, merge
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
@@ -80,28 +80,32 @@ async def create_channel(
     """
     if given["type"] == EMAIL and current_backends().settings.email_from is None:
         raise Problem("email_not_configured")
-    kind = CHANNELS[given["type"]]
-    configuration = complete(given, default_configuration(given["type"]), kind.default_name)
-    configuration = complete_routing(configuration)
-    check_quiet_hours(configuration["routing"])
+    channel = compose_channel(team_id, given)
     async with transaction():
         # One lock for counting and inserting: two at once cannot pass the cap, and ids follow the commits.
         await Team.select_for_update(no_key=True).get(id=team_id)
         if await NotificationChannel.filter(team_id=team_id).count() >= MAX_CHANNELS_A_TEAM:
             raise Problem("notification_channel_limit_reached")
-        now = datetime.now(UTC)
-        channel = await NotificationChannel.create(
-            team_id=team_id,
-            key=key,
-            secret=kind.make_secret(_secrets_in(given)),
-            created_at=now,
-            updated_at=now,
-            **columns_of(mask_secrets(configuration)),
-        )
+        channel.key = key
+        channel.created_at = channel.updated_at = datetime.now(UTC)
+        await channel.save(force_create=True)
         if channel.enabled and channel.is_unconfirmed:
             await ask_reader(channel)
         await record_act(channel, Action.CHANNEL_CREATED, by)
         return channel
+
+
+def compose_channel(team_id: UUID, given: Mapping[str, Json]) -> NotificationChannel:
+    """Return a new channel, which is not stored. Raises Problem for quiet hours that nobody can keep."""
+    kind = CHANNELS[given["type"]]
+    configuration = complete(given, default_configuration(given["type"]), kind.default_name)
+    configuration = complete_routing(configuration)
+    check_quiet_hours(configuration["routing"])
+    return NotificationChannel(
+        team_id=team_id,
+        secret=kind.make_secret(_secrets_in(given)),
+        **columns_of(mask_secrets(configuration)),
+    )
 
 
 async def get_channel(team_id: UUID, channel_id: UUID) -> NotificationChannel:
@@ -128,12 +132,11 @@ async def update_channel(
         if "key" in patch:
             await lock_keys(team_id)
         channel = await _lock_channel(team_id, channel_id, if_match)
-        _demand_type(channel, patch)
         key = patch.pop("key", channel.key)
+        before = configuration_of(channel)
+        after, has_new_secrets = change_channel(channel, patch)
         await demand_free_key(NotificationChannel, team_id, key, channel_id)
-        kind, defaults = CHANNELS[channel.type], default_configuration(channel.type)
-        changed = change(configuration_of(channel), patch, defaults, kind.default_name)
-        await _change(channel, key, changed, _secrets_in(patch), by)
+        await _store_change(channel, key, before, after, _secrets_in(patch) if has_new_secrets else {}, by)
         return channel
 
 
@@ -160,7 +163,9 @@ async def put_channel(
         before = configuration_of(channel)
         kept = {name: value for name, value in before.items() if name not in {*defaults, "name", "routing"}}
         changed = complete({**kept, **given}, defaults, kind.default_name)
-        return channel, await _change(channel, key, changed, _secrets_in(given), by)
+        after, has_new_secrets = _configure(channel, changed, _secrets_in(given))
+        renewed = _secrets_in(given) if has_new_secrets else {}
+        return channel, await _store_change(channel, key, before, after, renewed, by)
 
     return await place(
         NotificationChannel,
@@ -174,24 +179,41 @@ async def put_channel(
     )
 
 
-async def _change(
-    channel: NotificationChannel,
-    key: str | None,
-    changed: Configuration,
-    secrets: Mapping[str, Json],
-    by: Actor | None,
-) -> Collection[str]:
-    """Store a key, a configuration and secrets, if one of them is another. Return the fields that changed."""
-    before = configuration_of(channel)
+def change_channel(channel: NotificationChannel, patch: Mapping[str, Json]) -> tuple[Configuration, bool]:
+    """Change a channel by a merge patch, which is not stored. Raises Problem as `update_channel` does.
+
+    Returns what it is configured as now, and whether a secret was changed.
+    """
+    _demand_type(channel, patch)
+    kind, defaults = CHANNELS[channel.type], default_configuration(channel.type)
+    changed = change(configuration_of(channel), patch, defaults, kind.default_name)
+    return _configure(channel, changed, _secrets_in(patch))
+
+
+def _configure(
+    channel: NotificationChannel, changed: Configuration, secrets: Mapping[str, Json]
+) -> tuple[Configuration, bool]:
     changed = mask_secrets(complete_routing(changed))
-    after = {name: changed.get(name) for name in before}
+    after = {name: changed.get(name) for name in configuration_of(channel)}
     check_quiet_hours(changed["routing"])
     if len(orjson.dumps(after.get("body"))) > MAX_BODY_BYTES:
         raise Problem("notification_channel_body_too_large")
-    renewed = secrets if _renew_secrets(channel, secrets) else {}
+    has_new_secrets = _renew_secrets(channel, secrets)
+    channel.update_from_dict(columns_of(after))
+    return after, has_new_secrets
+
+
+async def _store_change(
+    channel: NotificationChannel,
+    key: str | None,
+    before: Configuration,
+    after: Configuration,
+    renewed: Mapping[str, Json],
+    by: Actor | None,
+) -> Collection[str]:
+    """Store a key and a configuration, unless nothing is new. Return the fields that changed."""
     if not renewed and after == before and key == channel.key:
         return ()
-    channel.update_from_dict(columns_of(after))
     old_key, channel.key = channel.key, key
     has_new_reader = after.get("address") != before.get("address")
     if has_new_reader:

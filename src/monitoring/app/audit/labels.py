@@ -30,7 +30,7 @@ _WORDS = {
     Action.MEMBER_JOINED: "joined the team as",
     Action.MEMBER_REMOVED: "removed the member",
     Action.ROLE_CHANGED: "changed the role of",
-    Action.RESET_CODE_MADE: "made a code for a new password of",
+    Action.RESET_CODE_MADE: "created a code for a new password of",
     Action.PASSWORD_CHANGED: "changed their password",
     Action.PASSWORD_RESET: "set a new password with a code",
     Action.PASSWORD_LINK_ASKED: "asked by email for a new password of",
@@ -74,6 +74,7 @@ _WORDS = {
     Action.TRANSLATIONS_RETRIED: "retried translations of the article",
     Action.TRANSLATION_CORRECTED: "corrected a translation of the article",
     Action.ARTICLE_RETRANSLATED: "had the article translated again",
+    Action.ARTICLE_PUBLISHED: "published again the article",
     Action.ARTICLE_UNPUBLISHED: "unpublished the article",
     Action.ARTICLE_DELETED: "deleted the article",
 }
