@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import NoReturn
 from uuid import UUID
@@ -18,7 +17,7 @@ from monitoring.contract.problems import Problem
 from monitoring.monitors.contracts.addresses import MissingParameterError, write_address
 from monitoring.monitors.contracts.documents import UnusableDocumentError
 from monitoring.monitors.contracts.fetching import UnfetchedDocumentError, fetch_rules
-from monitoring.monitors.contracts.isolation import find_rules_apart
+from monitoring.monitors.contracts.isolation import find_rules_apart, wait_apart
 from monitoring.monitors.models import Monitor
 from monitoring.outbound.dialer import open_configured_dialer
 from monitoring.outbound.scripted_web import open_scripted_dialer
@@ -107,7 +106,7 @@ async def _find_rules(
             async with open_scripted_dialer() if is_scripted else open_configured_dialer(settings) as dialer:
                 return await fetch_rules(dialer, url, authorization, operation_id)
         if document is not None:
-            return await asyncio.to_thread(find_rules_apart, document, operation_id)
+            return await wait_apart(find_rules_apart, document, operation_id)
     except UnfetchedDocumentError as error:
         raise Problem("contract_document_not_fetched", reason=error.reason) from None
     except UnusableDocumentError as error:
