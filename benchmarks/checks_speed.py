@@ -62,6 +62,7 @@ modules:
 class Checked:
     """The server that all programs check."""
 
+    pid: int
     ports: Mapping[str, int]
     ca_file: Path
 
@@ -120,7 +121,7 @@ def running_checked() -> Iterator[Checked]:
     command = (sys.executable, str(BENCHMARKS / "checked_server.py"), str(certificate))
     with running(Program("checked", command)) as server:
         told = re.findall(r"(https) on http://127.0.0.1:(\d+)", (BUILD / "logs" / "checked.log").read_text())
-        yield Checked({"http": server.port, **{name: int(port) for name, port in told}}, ca_file)
+        yield Checked(server.pid, {"http": server.port, **{name: int(port) for name, port in told}}, ca_file)
 
 
 @contextmanager

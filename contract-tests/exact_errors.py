@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from monitoring.settings import RateLimitPolicy, Settings
     from promises import Answer, ErrorExample
 
-# These headers depend on time and limits, and are judged separately.
-OF_THE_MOMENT = {"date", "ratelimit", "ratelimit-policy"}
+# These headers depend on time, limits and the key, and are judged separately.
+OF_THE_MOMENT = {"date", "monitoring-mode", "ratelimit", "ratelimit-policy"}
 
 
 def find_error(operation: Operation | None, name: str) -> ErrorExample:

@@ -97,10 +97,12 @@ IN_THE_DOCUMENT = [
         (
             Change("/components/examples/api_key_invalid/value/error", "Revoked API key"),
             *(
-                Change(
-                    f"{SCHEMAS}/{name}/properties/error/pattern", worded("Invalid API key", "Revoked API key")
+                Change(f"{SCHEMAS}/{place}/pattern", worded("Invalid API key", "Revoked API key"))
+                for place in (
+                    "UnauthorizedError/properties/error",
+                    "WebhookUnauthorizedError/properties/error",
+                    "PublisherUnauthorizedError/properties/error/else",
                 )
-                for name in ("UnauthorizedError", "WebhookUnauthorizedError", "PublisherUnauthorizedError")
             ),
         ),
         f"{INTERFACE}::TestMessages::test_invalid_api_key_401_the_key_that_generated_the_token_was_revoked",

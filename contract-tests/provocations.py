@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
 # The scene fills in {words}.
 ALICE = "Authorization: {alice}"
+TESS = "Authorization: {tess}"  # her key is a test key
 REVOKED = "Authorization: {revoked}"
 BASIC = "Authorization: Basic {alice_basic}"
 MIXED_UP = "Authorization: Basic {alice_mixed_up}"  # her id, and a secret that is another key's
 SECRET = f"X-Webhook-Secret: {WEBHOOK_SECRET}"
 CREDENTIALS = {"bearerAuth": ALICE, "webhookSecret": SECRET}
+
+# Words of the scene that stand in bodies.
+WORDS_OF_BODIES = ("another_token", "nothing", "paused_monitor_of_tess", "monitor_of_tess")
 
 LAST_ID = re.compile(r"\{(\w+)\}(?=[^{]*$)")  # of a path
 
@@ -40,12 +44,18 @@ OF_POST = {
 }
 OF_JSON = {"source": "json", "comparison": "exists"}
 NOBODYS_HOURS = {"starts_at": "22:00", "ends_at": "07:00", "time_zone": "Mars/Olympus"}
+# A body of 350 kB whose numbers take 18 bytes each once they are written out.
+LONGER_WHEN_STORED = (
+    b'{"type": "custom", "url": "https://a.example/", "body": {"a": ['
+    + b",".join([b"1e15"] * 70_000)
+    + b"]}}"
+)
 FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request; path and headers may have `{words}` of the scene, and the body `{another_token}`."""
+    """A request; path and headers may have `{words}` of the scene, and the body some of them."""
 
     method: str
     path: str
@@ -57,7 +67,9 @@ class Ask:
         """Ask the service."""
         headers = [header.format_map(scene) for header in self.headers]
         target = self.path.format_map(scene) + self.query
-        body = self.body.replace(b"{another_token}", scene.get("another_token", "").encode())
+        body = self.body
+        for word in WORDS_OF_BODIES:
+            body = body.replace(f"{{{word}}}".encode(), scene.get(word, "").encode())
         return promises.ask(service, self.method, target, *headers, body=body)
 
 
@@ -71,6 +83,9 @@ def good_ask(
     """
     content = operation.definition.get("requestBody", {}).get("content", {})
     own = [CREDENTIALS[name] for scheme in operation.definition["security"][:1] for name in scheme]
+    if operation.room == "sandbox":
+        own = [TESS]
+        body = b'{"monitor_id": "{monitor_of_tess}"}' if body is None and content else body
     for media_type, node in content.items():
         own.append(f"Content-Type: {media_type}")
         if body is None:
@@ -81,10 +96,16 @@ def good_ask(
     return Ask(operation.method.upper(), path or operation.path, (*kept, *headers), body or b"", query)
 
 
+def depend(operation: Operation, tag: str) -> Ask:
+    """Write a request that depends on a tag, about something that is there."""
+    stored = operation.path.replace("{article_id}", "{stored_article_id}")
+    return good_ask(operation, f"If-Match: {tag}", path=stored)
+
+
 def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
     """Create or change a monitor, a notification channel or a maintenance window."""
-    needed: dict[str, Any] = {"url": "https://a.example/"} if operation.method == "post" else {}
-    if operation.path == "/api/maintenance-windows":
+    needed: dict[str, Any] = {} if operation.method == "patch" else {"url": "https://a.example/"}
+    if operation.path.startswith("/api/maintenance-windows") and needed:
         needed = {"duration_seconds": 600}
     if operation.path.startswith("/api/notification-channels"):
         needed["type"] = "webhook"
@@ -93,7 +114,7 @@ def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
 
 def write_dns(operation: Operation, **settings: Any) -> Ask:
     """Create or change a monitor of type dns."""
-    needed = {"type": "dns", "url": "dns://a.example"} if operation.method == "post" else {}
+    needed = {} if operation.method == "patch" else {"type": "dns", "url": "dns://a.example"}
     path = operation.path.replace("{monitor_id}", "{dns_monitor_id}")
     return replace(write(operation, dns=settings, **needed), path=path)
 
@@ -120,6 +141,25 @@ def write_contract(
 ) -> Ask:
     """Create or change a monitor that has a contract."""
     return write(operation, contract={"document": document, "operation_id": operation_id, **given})
+
+
+def write_many(operation: Operation, number: int) -> list[Ask]:
+    """Create so many things, under keys of their own where the operation takes a key."""
+    return [
+        replace(write(operation), path=operation.path.replace("{key}", f"k{each}")) for each in range(number)
+    ]
+
+
+def write_after(operation: Operation, *headers: str, **fields: Any) -> list[Ask]:
+    """Put something under a key, and then this."""
+    return [write(operation), write(operation, *headers, **fields)]
+
+
+def take_the_key(operation: Operation) -> list[Ask]:
+    """Give something the key that another one has."""
+    collection = operation.path.rpartition("/")[0]
+    [put] = [each for each in promises.OPERATIONS.values() if each.path == f"{collection}/by-key/{{key}}"]
+    return [write(put), replace(write(operation, key="taken"))]
 
 
 def send_form(operation: Operation, form: str) -> Ask:
@@ -152,6 +192,8 @@ def bear_signature(operation: Operation, signature: str) -> Ask:
 
 
 def ask_for_nothing(operation: Operation) -> list[Ask]:
+    if operation.room == "sandbox":
+        return [good_ask(operation, body=b'{"monitor_id": "{nothing}"}')]
     return [good_ask(operation, path=LAST_ID.sub("{nothing}", operation.path))]
 
 
@@ -222,14 +264,23 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     ],
     "dns_resolver_refused": lambda operation: [write_dns(operation, resolver="169.254.169.254")],
     "idempotency_key_reused": use_a_key_twice,
-    "maintenance_window_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
-    "monitor_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
-    "notification_channel_changed": lambda operation: [good_ask(operation, 'If-Match: "0"')],
-    "weak_entity_tag": lambda operation: [good_ask(operation, 'If-Match: W/"1"')],
+    "article_changed": lambda operation: [depend(operation, '"0"')],
+    "maintenance_window_changed": lambda operation: [depend(operation, '"0"')],
+    "monitor_changed": lambda operation: [depend(operation, '"0"')],
+    "notification_channel_changed": lambda operation: [depend(operation, '"0"')],
+    "weak_entity_tag": lambda operation: [depend(operation, 'W/"1"')],
     "monitor_contradicted": lambda operation: [write(operation, request_body="a")],
-    "monitor_limit_reached": lambda operation: [write(operation)] * 6,  # five exist already
+    "monitor_limit_reached": lambda operation: write_many(operation, 6),  # five exist already
     "monitor_not_found": ask_for_nothing,
-    "monitor_type_kept": lambda operation: [write(operation, type="tcp")],
+    "monitor_type_kept": lambda operation: (
+        [write(operation, type="tcp")]
+        if operation.method == "patch"
+        else write_after(operation, type="tcp", url="tcp://a.example:1")
+    ),
+    "key_taken": take_the_key,
+    "monitor_exists": lambda operation: write_after(operation, "If-None-Match: *"),
+    "notification_channel_exists": lambda operation: write_after(operation, "If-None-Match: *"),
+    "maintenance_window_exists": lambda operation: write_after(operation, "If-None-Match: *"),
     "ping_not_offered": lambda operation: [write(operation, type="ping", url="ping://a.example")],
     "request_header_masked": lambda operation: [
         write(operation, request_headers={"Authorization": "********"})
@@ -288,11 +339,18 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
         good_ask(operation, path=operation.path.replace("{incident_id}", "{resolved_incident_id}"))
     ],
     "incident_not_found": ask_for_nothing,
+    "sandbox_only": lambda operation: [bear(operation, "alice")],
+    "sandbox_incident_impossible": lambda operation: [
+        good_ask(operation, body=b'{"monitor_id": "{paused_monitor_of_tess}"}')
+    ],
     "maintenance_window_not_found": ask_for_nothing,
     "maintenance_window_ended": lambda operation: [
-        good_ask(operation, path=operation.path.replace("{window_id}", "{ended_window_id}"))
+        good_ask(
+            operation,
+            path=operation.path.replace("{window_id}", "{ended_window_id}").replace("{key}", "over"),
+        )
     ],
-    "maintenance_window_limit_reached": lambda operation: [write(operation)] * 99,  # two exist already
+    "maintenance_window_limit_reached": lambda operation: write_many(operation, 99),  # two exist already
     "recurrence_unreadable": lambda operation: [write(operation, recurrence="FREQ=SECONDLY")],
     "recurrence_too_often": lambda operation: [
         write(operation, recurrence="FREQ=DAILY", duration_seconds=90_000)
@@ -327,15 +385,24 @@ PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
     "notification_channel_target_refused": lambda operation: [
         write(operation, url="http://169.254.169.254/")
     ],
-    "notification_channel_type_fixed": lambda operation: [write(operation, type="slack")],
-    "notification_channel_body_too_large": lambda operation: [
-        replace(
-            write(operation, type="custom", body={name: "a" * 600_000}),
-            path="/api/notification-channels/{custom_channel_id}",
-        )
-        for name in ("one", "other")
-    ],
-    "notification_channel_limit_reached": lambda operation: [write(operation)] * 17,  # four exist already
+    "notification_channel_type_fixed": lambda operation: (
+        [write(operation, type="slack")]
+        if operation.method == "patch"
+        else write_after(operation, type="slack", url="https://hooks.slack.com/services/a")
+    ),
+    "notification_channel_incomplete": lambda operation: [good_ask(operation, body=b'{"type": "webhook"}')],
+    "notification_channel_body_too_large": lambda operation: (
+        [
+            replace(
+                write(operation, type="custom", body={name: "a" * 600_000}),
+                path="/api/notification-channels/{custom_channel_id}",
+            )
+            for name in ("one", "other")
+        ]
+        if operation.method == "patch"
+        else [good_ask(operation, body=LONGER_WHEN_STORED)] * 2
+    ),
+    "notification_channel_limit_reached": lambda operation: write_many(operation, 17),  # four exist already
     # Articles
     "article_not_found": lambda operation: [
         good_ask(operation, path=operation.path.replace("{article_id}", "{nothing}"))

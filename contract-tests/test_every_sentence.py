@@ -18,6 +18,7 @@ from exact_errors import demand_exactly, find_error
 from incidents.breakdowns import open_incident
 from monitoring.articles.models import Article, Translation, TranslationStatus
 from monitoring.articles.translation.translated_segments import segment_hash
+from monitoring.auth.sandboxes import open_sandbox
 from monitoring.auth.scopes import SCOPES
 from monitoring.auth.service import create_key, revoke_key
 from monitoring.auth.tokens import sign_token
@@ -167,6 +168,12 @@ def set_scene(service: RunningService) -> dict[str, str]:
     alice, revoked = (service.run(create_key(team, "A key", SCOPES)) for _ in range(2))
     outsider = service.run(create_key(form_team(service), "A key", SCOPES))
     service.run(revoke_key(revoked.key.client_id))
+    sandbox = service.run(open_sandbox(team.id))
+    tess = service.run(create_key(sandbox, "A test key", SCOPES))
+    watched, paused = (
+        service.run(create_monitor(sandbox.id, {"url": "https://up.test/", "paused": is_paused}))
+        for is_paused in (False, True)
+    )
 
     def sign(client_id: str, scopes: Sequence[str] = SCOPES) -> str:
         return sign_token(service.settings, client_id, scopes, now_seconds=int(time.time()))
@@ -178,6 +185,9 @@ def set_scene(service: RunningService) -> dict[str, str]:
         "alice": bear(alice.key.client_id),
         "alice_basic": write_basic(alice.key.client_id, alice.client_secret),
         "alice_mixed_up": write_basic(alice.key.client_id, revoked.client_secret),
+        "tess": bear(tess.key.client_id),
+        "monitor_of_tess": str(watched.id),
+        "paused_monitor_of_tess": str(paused.id),
         "reader": bear(alice.key.client_id, ["monitors:read"]),
         "writer": bear(alice.key.client_id, ["monitors:write"]),
         "outsider": bear(outsider.key.client_id),
@@ -190,6 +200,7 @@ def set_scene(service: RunningService) -> dict[str, str]:
         "nothing": str(uuid4()),
         "guide": "quick-start",
         "fresh_key": str(uuid4()),
+        "key": "taken",
     }
 
 
@@ -202,7 +213,8 @@ async def create_things(team_id: UUID) -> dict[str, str]:
     heartbeat, other_heartbeat = [await create_monitor(team_id, schedule) for _ in range(2)]
     token = decrypt((await Heartbeat.get(monitor_id=heartbeat.id)).encrypted_token)
     channel, other_channel = [await create_channel(team_id, {"type": "webhook", **address}) for _ in range(2)]
-    windows = [await create_window(team_id, {"duration_seconds": 600}) for _ in range(3)]
+    keys = (None, None, "over")
+    windows = [await create_window(team_id, {"duration_seconds": 600}, key=key) for key in keys]
     window, other_window, ended_window = windows
     await end_window(team_id, ended_window.id)
     custom = await create_channel(team_id, {"type": "custom", "body": {}, **address})

@@ -217,6 +217,23 @@ class TestMethods:
             promises.judge(answer, {"405": DOCUMENT.root["components"]["responses"]["MethodNotAllowed"]})
             assert answer.headers["allow"] == ", ".join(known)
 
+    @pytest.mark.parametrize("path", ["/openapi.json", "/openapi.yaml", "/arazzo.yaml", "/schemathesis.toml"])
+    def test_a_browser_may_add_headers_where_any_page_may_read(
+        self, service: RunningService, path: str
+    ) -> None:
+        asks = ("Origin: https://editor.example.com", "Access-Control-Request-Method: GET")
+        answer = promises.ask(service, "OPTIONS", path, *asks, "Access-Control-Request-Headers: x-tool")
+        assert (answer.status, answer.body) == (204, b"")
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert answer.headers["access-control-allow-methods"] == "GET, HEAD"
+        assert answer.headers["access-control-allow-headers"] == "*"
+
+    def test_a_browser_may_read_nothing_else(self, service: RunningService) -> None:
+        asks = ("Origin: https://editor.example.com", "Access-Control-Request-Method: GET")
+        answer = promises.ask(service, "OPTIONS", "/api/monitors", *asks)
+        assert answer.status == 405
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+
 
 def without_the_moment(headers: dict[str, str]) -> str:
     """Leave out headers that change with every request."""

@@ -44,6 +44,7 @@ ENVIRONMENT = os.environ | {
     "REDOCLY_TELEMETRY": "off",
     "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
 }
+TOLD_THE_ADDRESS = "pinged a heartbeat, told nothing but the address: each ping arrived as it was meant"
 ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -58,6 +59,12 @@ def version_of(package: str, folder: Path = STRANGERS) -> str:
     """Return the version of an installed package of npm."""
     version: str = json.loads((folder / "node_modules" / package / "package.json").read_text())["version"]
     return version
+
+
+def version_in_python(package: str) -> str:
+    """Return the version of an installed package of PyPI."""
+    code = "import sys; from importlib.metadata import version; print(version(sys.argv[1]))"
+    return run(PYTHON, "-c", code, package).strip()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -179,8 +186,40 @@ class TestJourney:
         recorded = tmp_path / "exchanges.json"
         recorded.write_text(json.dumps(exchanges))
         run(PYTHON, STRANGERS / "read_exchanges.py", PUBLISHED, recorded)
-        version = run(PYTHON, "-c", "from importlib.metadata import version; print(version('openapi-core'))")
-        note("openapi-core", version.strip(), "every request and answer of Prism's journey: lawful")
+        version = version_in_python("openapi-core")
+        note("openapi-core", version, "every request and answer of Prism's journey: lawful")
+
+
+class TestPings:
+    def test_clients_of_healthchecks_send_them_unchanged(
+        self, watching_service: RunningService, owner: Player
+    ) -> None:
+        given = {"type": "heartbeat", "heartbeat": {"period_seconds": 86_400}}
+        monitor = owner.post("/api/monitors", json=given).json()
+        where = f"{watching_service.base_url}/ping/", monitor["ping_url"].rpartition("/")[2]
+        run(PYTHON, STRANGERS / "ping.py", *where)
+        run("node", STRANGERS / "ping.mjs", *where)
+        pings = owner.get(f"/api/monitors/{monitor['id']}/pings").json()["pings"]
+        first_lines = [ping["body"] and ping["body"].partition("\n")[0] for ping in pings]
+        told = [(ping["kind"], ping["exit_code"]) for ping in pings]
+        assert [(*each, line) for each, line in zip(told, first_lines, strict=True)][::-1] == [
+            ("start", None, None),
+            ("success", None, "by healthchecks-io"),
+            ("fail", None, "by healthchecks-io"),
+            ("fail", 3, "by healthchecks-io"),
+            ("start", None, None),
+            ("success", None, "by=healthchecks-decorator"),
+            ("start", None, None),
+            ("fail", None, None),
+            ("success", None, "by runchecked"),
+            ("fail", None, "by runchecked"),
+            ("start", None, None),
+            ("success", None, "by healthchecks-io-client"),
+            ("fail", None, None),
+        ]
+        for package in ("healthchecks-decorator", "healthchecks-io", "runchecked"):
+            note(package, version_in_python(package), TOLD_THE_ADDRESS)
+        note("healthchecks-io-client", version_of("healthchecks-io-client"), TOLD_THE_ADDRESS)
 
 
 class TestCollection:

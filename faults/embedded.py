@@ -1,5 +1,7 @@
 """Kill the embedded service, on SQLite, while strangers ask for its readiness and an operator runs commands.
 
+At last it is away for longer than its heartbeats may be silent. Nobody is accused of that.
+
     python faults/embedded.py --seconds 30 --seed 1
 
 Exits with 0 and the figures, or with 1 and every violation.
@@ -15,14 +17,24 @@ import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
-from sqlite3 import connect
-from typing import TYPE_CHECKING
+from sqlite3 import Row, connect
+from typing import TYPE_CHECKING, Any
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # the ports are those of the tests
 
 from callers import KeyHolder, MonitorOwner
 from chaos import Target, faults_of_process
-from cluster import TEAM, WEBHOOK_SECRET, ClusterProcess, Operated, common_settings, judge_logs, watch
+from cluster import (
+    SITE_TEAM,
+    TEAM,
+    WEBHOOK_SECRET,
+    ClusterProcess,
+    Operated,
+    common_settings,
+    judge_logs,
+    watch,
+)
+from jobs import SILENCE_SECONDS, Jobs, judge_jobs
 from journal import Journal
 from real_servers import find_free_port
 from replicas import Replicas
@@ -54,13 +66,20 @@ def main() -> int:
 def running_embedded(folder: Path) -> Iterator[Operated]:
     """Start the service in one process, with all that it keeps in a folder, until the context ends."""
     port = find_free_port()
+    base_url = f"http://127.0.0.1:{port}"
     own = {"DATA_DIR": str(folder), "BLOG_STORAGE_URL": f"file://{folder}/blog", "PORT": str(port)}
-    environment = common_settings() | own | {"CHECKS_AT_ONCE": "0"}
-    process = ClusterProcess("embedded", "serve", environment, folder, f"http://127.0.0.1:{port}")
+    checks = {
+        "CHECKS_AT_ONCE": "4",
+        "ALLOWED_NETWORKS": "127.0.0.1/32",
+        "REFERENCE_URLS": f"{base_url}/health",  # it is never offline, so that no doubt excuses anybody
+    }
+    environment = common_settings() | own | checks
+    process = ClusterProcess("embedded", "serve", environment, folder, base_url)
     operated = Operated(environment=environment, processes=[process])
     subprocess.run([*MONITORING, "migrate"], env=environment, check=True)
-    if operated.try_command("teams", "create", TEAM, "--plan", "business") is None:
-        raise RuntimeError(f"{TEAM} could not be created")
+    for team in (TEAM, SITE_TEAM):
+        if operated.try_command("teams", "create", team, "--plan", "business") is None:
+            raise RuntimeError(f"{team} could not be created")
     process.start()
     try:
         yield operated
@@ -76,6 +95,9 @@ def run(operated: Operated, database: Path, journal: Journal, options: argparse.
     key_holder = KeyHolder(operated, replicas)
     _, headers = key_holder.make_key()
     monitor_owner = MonitorOwner(replicas, headers, Random(f"{options.seed}/monitors"))
+    _, of_jobs = key_holder.make_key(SITE_TEAM)
+    jobs = Jobs(replicas, of_jobs)
+    jobs.begin()
     author = Author(replicas)
     over, settled = threading.Event(), threading.Event()
     watching = start_thread(journal, watch, operated, journal, settled)
@@ -84,6 +106,7 @@ def run(operated: Operated, database: Path, journal: Journal, options: argparse.
         start_thread(journal, ask_for_readiness, replicas, over),
         start_thread(journal, key_holder.rotate, over, KEY_ROTATION_PAUSE_SECONDS),
         start_thread(journal, monitor_owner.create, over, MONITOR_PAUSE_SECONDS),
+        *(start_thread(journal, jobs.run, job, over) for job in jobs.all),
     ]
     target = Target(process.name, faults_of_process(process), calm_seconds=(2, 6), outage_seconds=(0.2, 1))
     storm = start_thread(journal, target.storm, Random(options.seed), journal, over)
@@ -94,7 +117,12 @@ def run(operated: Operated, database: Path, journal: Journal, options: argparse.
         with journal.fault(process.name, "kill -9 at last"):
             process.kill()
             judge_database(database, journal)
+            time.sleep(SILENCE_SECONDS)
             process.start()
+        jobs.wait_until_excused()
+        pings, incidents = read_rows(database, "pings"), read_rows(database, "incidents")
+        for sentence in judge_jobs(jobs.all, pings, incidents):
+            journal.record_violation(sentence)
         key_holder.check_again()
         monitor_owner.check()
         author.check()
@@ -117,6 +145,13 @@ def judge_database(database: Path, journal: Journal) -> None:
         (verdict,) = connection.execute("PRAGMA integrity_check").fetchone()
     if verdict != "ok":
         journal.record_violation(f"the database is broken: {verdict}")
+
+
+def read_rows(database: Path, table: str) -> list[dict[str, Any]]:
+    """Read a table, without the service."""
+    with closing(connect(database)) as connection:
+        connection.row_factory = Row
+        return [dict(row) for row in connection.execute(f"SELECT * FROM {table}")]  # noqa: S608 - our own name
 
 
 class Author:

@@ -33,6 +33,11 @@ class Job:
     answered: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_PINGS // 2))
 
 
+# A job that has been silent for longer is late.
+SILENCE_SECONDS = float(SCHEDULE["period_seconds"] + SCHEDULE["grace_seconds"])
+LOOKING_SECONDS = 60.0
+
+
 class Jobs:
     """Has each job run again and again."""
 
@@ -59,6 +64,22 @@ class Jobs:
             self._replicas.journal.took("a ping, until it was answered", time.monotonic() - begun)
             job.answered.append(said)
             self._replicas.journal.count("Watched", "pings answered 200")
+
+    def wait_until_excused(self) -> None:
+        """Wait until the service has seen that the pings are missing, and says that it cannot know why."""
+        deadline = time.monotonic() + LOOKING_SECONDS
+        waiting = {job.monitor_id: job.name for job in self.all}
+        while waiting and time.monotonic() < deadline:
+            time.sleep(0.5)
+            for monitor_id in list(waiting):
+                ids = {"monitor_id": monitor_id}
+                answer = self._replicas.insist("get_monitor", "200", ids=ids, headers=self._headers)
+                if answer.json()["status"] == "unknown":
+                    del waiting[monitor_id]
+        for name in waiting.values():
+            self._replicas.journal.record_violation(
+                f"{name} was silent while nobody could hear it, unnoticed"
+            )
 
 
 def judge_jobs(

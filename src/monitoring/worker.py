@@ -10,7 +10,14 @@ from monitoring.articles.engine_runner import open_engine
 from monitoring.articles.queueing import measure_translations
 from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.writing import SiteWriter
-from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep
+from monitoring.articles.sweeping import (
+    note_tags,
+    queue_missing_locales,
+    read_addresses,
+    release_abandoned_claims,
+    sweep,
+    sweep_test_articles,
+)
 from monitoring.articles.withdrawal import sweep_removals, withdraw_again
 from monitoring.auth.queries import delete_expired_revocations
 from monitoring.backends.assembly import Backends
@@ -107,6 +114,7 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
             await withdraw_again()
             await queue_missing_locales()
             await note_tags()
+            await read_addresses()
             knows_all_locales = True
 
     return sweep_once
@@ -124,6 +132,7 @@ async def _keep_up() -> None:
     await remind(now)
     if not clock.is_settled:
         return  # what follows deletes what is old, and a clock that has just jumped may be corrected
+    await sweep_test_articles(now)
     await carry_out_deletions(now)
     await apply_retention(now)
     await delete_old_deliveries(now)

@@ -74,7 +74,7 @@ def test_only_the_button_acknowledges(
     assert stranger.head(link).status_code in (200, 405)
     assert find_acknowledger(service, monitor) is None
     page = stranger.submit(link)
-    assert "a reader of Ops acknowledged it" in read_text(page.text)
+    assert "A reader of Ops acknowledged it" in read_text(page.text)
     assert find_acknowledger(service, monitor) == "a reader of Ops"
     assert "/app/acknowledge" not in read_forms(page.text)
 

@@ -429,12 +429,35 @@ class TestCorrecting:
         refused = f"/articles/{article_id}/es/segments?show=refused"
         assert refused in editor.open(f"/articles/{article_id}").text
         page = editor.open(refused)
-        assert f"It stays in English: {FAULTS[Fault.NUMBERS]}" in read_text(page.text)
+        assert f"It was left in English: {FAULTS[Fault.NUMBERS]}" in read_text(page.text)
         assert "All (2) Refused (1)" in read_text(page.text)
-        [form] = re.findall(rf'href="/app(/articles/{article_id}/es/segments/\w+)"', page.text)
+        [form] = re.findall(rf'href="/app(/articles/{article_id}/es/segments/\w+\?show=refused)"', page.text)
         assert FAULTS[Fault.NUMBERS] in editor.open(form).text
         editor.submit(form, form, text="Luego brilla.")
-        assert "None was refused." in read_text(editor.open(refused).text)
+        assert "No segment was refused." in read_text(editor.open(refused).text)
+
+    def test_goes_on_from_one_segment_to_the_next(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        texts = ("Fit first", "Then shine.", "Rest at last.")
+        article_id = deliver_translated(service, publisher, texts[0], content="\n\n".join(texts[1:]))
+        refuse(service, article_id, Fault.NUMBERS, texts[0], texts[2])
+        segments = f"/articles/{article_id}/es/segments"
+        link = re.compile(rf'href="/app({segments}/\w+)"')
+        first, second, third = link.findall(editor.open(segments).text)
+        page = editor.open(first)
+        assert "Correct a segment 1 of 3" in read_text(page.text)
+        assert f'href="/app{second}">Skip' in page.text
+        saved = editor.submit(first, first, text="Uno", goes_on="yes")
+        assert saved.url.path == f"/app{second}"
+        assert NOTICES["translation_corrected"] in read_text(saved.text)
+        assert editor.submit(second, second, text="Dos").url.path == f"/app{segments}"
+        assert "Save and go on" not in editor.open(third).text
+        refuse(service, article_id, Fault.NUMBERS, texts[0], texts[2])
+        refused = f"{first}?show=refused"
+        assert "Correct a segment 1 of 2 refused" in read_text(editor.open(refused).text)
+        saved = editor.submit(refused, refused, text="Otra vez", goes_on="yes")
+        assert (saved.url.path, saved.url.query) == (f"/app{third}", b"show=refused")
 
     def test_goes_on_to_the_next_page_of_what_is_shown(
         self,
@@ -460,7 +483,9 @@ class TestCorrecting:
         article_id = deliver_translated(service, publisher)
         assert editor.open(f"/articles/{article_id}/es/segments/0").status_code == 404
         assert editor.open(f"/articles/{article_id}/tlh/segments").status_code == 404
-        assert "none here" in read_text(editor.open(f"/articles/{article_id}/es/segments?from=500").text)
+        assert "no segments here" in read_text(
+            editor.open(f"/articles/{article_id}/es/segments?from=500").text
+        )
 
 
 def refuse(service: RunningService, article_id: str, fault: Fault, *segments: str) -> None:
@@ -503,6 +528,42 @@ class TestWithdrawing:
         assert f"/app{page}/unpublish" not in shown
         assert "There are none while the article is unpublished." in read_text(shown)
         assert '<span class="badge unpublished">' in editor.open("/articles").text
+
+    def test_publishes_again_with_the_text_that_was_kept(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor, team: Team
+    ) -> None:
+        identity = str(uuid4())
+        article_id = deliver_translated(service, publisher, "Kept shoes", id=identity)
+        page = f"/articles/{article_id}"
+        editor.submit(f"{page}/unpublish", f"{page}/unpublish")
+        shown = editor.submit(page, f"{page}/publish")
+        assert NOTICES["article_published"] in read_text(shown.text)
+        assert f"/app{page}/publish" not in shown.text
+        wait_until(lambda: set(states(service, article_id).values()) == {"translated"})
+        assert "Kept shoes" in read_text(editor.open(f"{page}/es").text)
+        [entry, *_] = service.run(list_entries(team.id, 1, None)).rows
+        assert (entry.action, entry.actor) == ("article.published", editor.email)
+        sent = {"event": "article.unpublished", "timestamp": "2026-01-01T00:00:00Z"}
+        publisher.post(WEBHOOK, json=sent | {"article": {"id": identity}}).raise_for_status()
+        assert f"/app{page}/unpublish" in editor.open(page).text  # it was sent before
+
+    def test_publishes_a_draft_in_a_folder_of_its_own(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        article_id = deliver(publisher, "A draft of shoes", content="Run.", status="draft")
+        page = f"/articles/{article_id}"
+        editor.submit(page, f"{page}/publish")
+        wait_until(lambda: set(states(service, article_id).values()) == {"translated"})
+        shown = read_text(editor.open(page).text)
+        assert "Folder in the blog storage a-draft-of-shoes" in shown
+        assert "State published Revision 1" in shown
+
+    def test_publishes_nothing_without_words(self, publisher: httpx.Client, editor: Visitor) -> None:
+        article_id = deliver(publisher, None, status="draft")
+        page = f"/articles/{article_id}"
+        refused = editor.submit(page, f"{page}/publish")
+        assert refused.status_code == 409
+        assert "unpublished" in read_text(editor.open(page).text)
 
 
 class TestReading:

@@ -199,7 +199,7 @@ class TestTheFilter:
         } == found
 
     def test_says_that_nothing_fits(self, told: Visitor) -> None:
-        assert entries(told, f"{LOG}?who=nobody") == ["Nothing fits."]
+        assert entries(told, f"{LOG}?who=nobody") == ["No entries match."]
 
     @pytest.mark.parametrize("day", ["yesterday", "2026-02-30", "9999-12-31", "0001-01-01"])
     def test_says_what_no_day_is(self, told: Visitor, day: str) -> None:
@@ -279,7 +279,7 @@ def test_the_days_that_are_looked_for_are_the_reader_s(told: Visitor) -> None:
     # What was done is at 23:59 UTC on 1 January 2020.
     assert len(entries(told, f"{LOG}?from=2020-01-01&to=2020-01-01")) == 1
     told.cookies.set(zones.COOKIE, "Europe/Madrid")
-    assert entries(told, f"{LOG}?from=2020-01-01&to=2020-01-01") == ["Nothing fits."]
+    assert entries(told, f"{LOG}?from=2020-01-01&to=2020-01-01") == ["No entries match."]
     assert len(entries(told, f"{LOG}?from=2020-01-02&to=2020-01-02")) == 1
     assert "From (Europe/Madrid)" in read_text(told.open(LOG).text)
     assert told.open(f"{LOG}.csv?to=2020-01-01").text.count("\r\n") == 1

@@ -293,7 +293,7 @@ class TestList:
         assert "a-secret" not in page
 
     def test_says_that_nobody_is_told_while_there_is_no_channel(self, member: Visitor) -> None:
-        assert "Nobody is told when a monitor is down." in member.open(CHANNELS).text
+        assert "Nobody is notified when a monitor goes down." in member.open(CHANNELS).text
 
 
 class TestDelete:
@@ -343,3 +343,74 @@ class TestTest:
             [action] = [path for path in read_forms(page.text) if path.endswith("/test")]
             form = read_forms(page.text)[action]
             assert said in read_text(visitor.post(action.removeprefix("/app"), data=form).text)
+
+
+class TestTryingTheForm:
+    @pytest.mark.parametrize(
+        ("answer", "said"),
+        [
+            ((200, b"ok"), "The test was delivered The other side answered 200."),
+            ((403, b"action_prohibited"), "The test was not delivered Slack does not let this channel post."),
+        ],
+    )
+    def test_sends_a_test_and_saves_nothing(
+        self, reaching: RunningService, answer: tuple[int, bytes], said: str
+    ) -> None:
+        with Visitor(reaching, form_team(reaching)) as visitor, Addressee() as addressee:
+            addressee.answers.append(answer)
+            page = fill_in(visitor, "slack", name="Ops", url=f"{addressee.url}/a-secret", **{"try": "on"})
+            text = read_text(page.text)
+            assert said in text
+            assert "Nothing is saved yet." in text
+            assert read_forms(page.text)[f"/app{CHANNELS}/new"]["name"] == "Ops"
+            assert "No channel yet" in read_text(visitor.open(CHANNELS).text)
+            assert len(addressee.received) == 1
+            assert "tested the notification channel Ops" in read_text(
+                visitor.open("/settings/audit-log").text
+            )
+
+    def test_of_a_channel_uses_what_is_typed_and_the_secret_that_is_saved(
+        self, reaching: RunningService
+    ) -> None:
+        with Visitor(reaching, form_team(reaching)) as visitor, Addressee() as addressee:
+            fill_in(
+                visitor,
+                "custom",
+                url="https://elsewhere.example.com/",
+                headers="X-Key: kept",
+                body='{"summary": "{{title}}"}',
+            )
+            [path] = set(re.findall(rf"{CHANNELS}/[0-9a-f-]{{36}}(?=\")", visitor.open(CHANNELS).text))
+            url = f"{addressee.url}/typed"
+            page = visitor.submit(path, path, url=url, **{"try": "on"})
+            assert "The test was delivered" in read_text(page.text)
+            [request] = addressee.received
+            assert request.headers["x-key"] == "kept"
+            assert addressee.url not in visitor.open(path).text  # as it was saved
+
+    def test_of_what_is_wrong_sends_nothing_and_says_why(self, reaching: RunningService) -> None:
+        with Visitor(reaching, form_team(reaching)) as visitor:
+            page = fill_in(visitor, "slack", url="ftp://chat.example.com/", **{"try": "on"})
+            assert page.status_code == 400
+            assert 'id="error-url"' in page.text
+
+    def test_is_not_offered_for_email_whose_reader_is_asked_first(self, reaching: RunningService) -> None:
+        with Visitor(reaching, form_team(reaching)) as visitor:
+            assert "Send a test" not in visitor.open(f"{CHANNELS}/new?type=email").text
+            page = fill_in(visitor, "email", address="ops@example.com", **{"try": "on"})
+            assert page.status_code == 409
+            assert "No channel yet" in read_text(visitor.open(CHANNELS).text)
+
+    def test_has_the_limit_of_tests(self, tmp_path: Path) -> None:
+        settings = {"allowed_networks": "127.0.0.0/8", "rate_limit_notifications": "1/60"}
+        with (
+            running_service(tmp_path, **settings) as service,
+            Visitor(service, form_team(service)) as visitor,
+            Addressee() as addressee,
+        ):
+            addressee.answers += [(200, b"ok"), (200, b"ok")]
+            answers = [
+                fill_in(visitor, "slack", url=f"{addressee.url}/a-secret", **{"try": "on"}) for _ in range(2)
+            ]
+            assert [each.status_code for each in answers] == [200, 429]
+            assert read_forms(answers[1].text)[f"/app{CHANNELS}/new"]["url"]

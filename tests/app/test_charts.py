@@ -111,7 +111,7 @@ class TestDays:
             (25, "down"),
             (30, "down"),
         ]
-        assert drawn.words == "7 days: 4 days with time down"
+        assert drawn.words == "7 days: 4 days with downtime"
         assert drawn.days[0].words == "1 Nov 2026: not checked"
         assert [each.words for each in drawn.troubled] == [
             "7 Nov 2026: down 4 s",

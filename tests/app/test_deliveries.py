@@ -114,7 +114,7 @@ class TestDeliveries:
 
         service.run(sum_up())
         shown = read_text(member.open(page).text)
-        assert "Sum of 5 events Shop 1, Shop 2, Shop 3 and 1 more" in shown
+        assert "Summary of 5 events Shop 1, Shop 2, Shop 3 and 1 more" in shown
 
     def test_say_that_a_link_was_sent_to_confirm_an_address(self, member: Visitor, alice: Player) -> None:
         given = {"type": "email", "address": "ops@example.com"}

@@ -111,7 +111,7 @@ class TestConfirming:
         for _ in range(2):
             stranger.post("/confirm-email", data=form)
         log = read_text(owner.open("/settings/audit-log").text)
-        assert log.count("a reader of ops@example.com confirmed the notification channel") == 1
+        assert log.count("A reader of ops@example.com confirmed the notification channel") == 1
 
     def test_takes_a_form_of_the_page(
         self, alice: Player, stranger: Stranger, channel_id: str, link: str
@@ -193,7 +193,7 @@ class TestUnsubscribing:
         for _ in range(2):
             stranger.post(way_out)
         log = read_text(owner.open("/settings/audit-log").text)
-        assert log.count("a reader of ops@example.com unsubscribed from the notification channel") == 1
+        assert log.count("A reader of ops@example.com unsubscribed from the notification channel") == 1
 
 
 class TestSettings:

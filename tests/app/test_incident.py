@@ -86,7 +86,7 @@ class TestPage:
         self, service: RunningService, owner: Visitor, monitor: Monitor
     ) -> None:
         page = owner.open(page_of(service, monitor)).text
-        assert "Nobody is told of this incident." in read_text(page)
+        assert "Nobody is notified of this incident." in read_text(page)
         assert titles_of(page)[:1] == ["The first check failed"]
         assert SENTENCE in page
 
@@ -97,7 +97,7 @@ class TestPage:
         channel = {"type": "slack", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
         alice.post("/api/notification-channels", json=channel).raise_for_status()
         page = owner.open(path).text
-        assert "Nobody has been told of this incident. It can be sent to Ops." in read_text(page)
+        assert "Nobody has been notified of this incident. It can be sent to Ops." in read_text(page)
         form = read_forms(page)[f"/app{path}/tell"]
         for _ in range(2):
             owner.post(f"{path}/tell", data=form)

@@ -62,7 +62,7 @@ def link_to(mails: MailCatcher, email: str, number: int = 1) -> str:
 
 
 def invited(owner: Visitor, email: str) -> str:
-    """Invite somebody, and return what the list of open invitations says of them."""
+    """Invite someone, and return what the list of open invitations says of them."""
     assert owner.submit(INVITE, email=email).status_code == 200
     return open_invitations(owner)
 

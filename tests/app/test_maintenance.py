@@ -166,7 +166,7 @@ class TestChange:
     def test_keeps_a_rule_that_a_client_gave(self, member: Visitor, alice: Player) -> None:
         rule = "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24"
         window = alice.post(API, json={"duration_seconds": 600, "recurrence": rule}).raise_for_status().json()
-        assert f"as {rule} says, UTC" in read_text(member.open(PAGE).text)
+        assert f"by the rule {rule}, UTC" in read_text(member.open(PAGE).text)
         member.submit(f"{PAGE}/{window['id']}", name="Eve")
         assert list_windows(alice)[0]["recurrence"] == rule
 

@@ -54,12 +54,14 @@ def _acts_of(service: RunningService, visitor: Visitor) -> list[tuple[str, str, 
 class TestThePage:
     def test_says_who_is_told_when_it_is_down(self, owner: Visitor, alice: Player) -> None:
         monitor = create(alice, tags=["shop"])
-        assert "Nobody is told when this monitor goes down." in read_text(owner.open(_page_of(monitor)).text)
+        assert "Nobody is notified when this monitor goes down." in read_text(
+            owner.open(_page_of(monitor)).text
+        )
         channel = {"type": "webhook", "name": "Pager", "url": "https://pager.example.com/"}
         alice.post("/api/notification-channels", json=channel | {"routing": {"tags": ["shop"]}})
         text = read_text(owner.open(_page_of(monitor)).text)
         assert "Alerts: Pager" in text
-        assert "Nobody is told" not in text
+        assert "Nobody is notified" not in text
 
     def test_of_a_new_monitor_says_that_nothing_is_known(self, owner: Visitor, alice: Player) -> None:
         monitor = create(alice, name="Shop", tags=["eu"], request_headers={"Authorization": "a secret"})
@@ -301,7 +303,7 @@ class TestTheButtons:
         register(alice)
         monitor = create(alice)
         page = member.submit(_page_of(monitor), f"{_page_of(monitor)}/mute", mute_hours="8")
-        assert re.search(rf"Muted until .+ by {member.email}: nobody is told", read_text(page.text))
+        assert re.search(rf"Muted until .+ by {member.email}: nobody is notified", read_text(page.text))
         assert "Muted. Alerts would go to:" in page.text
         assert "Alerts:" not in page.text
         mute = read(alice, monitor)["mute"]

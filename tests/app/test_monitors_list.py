@@ -435,11 +435,11 @@ class TestDensity:
 
 class TestWhoIsTold:
     def test_is_asked_of_a_team_without_channels(self, owner: Visitor, alice: Player) -> None:
-        assert "Nobody is told" not in read_text(owner.open("/monitors").text)
+        assert "Nobody is notified" not in read_text(owner.open("/monitors").text)
         create(alice)
         page = read_text(owner.open("/monitors").text)
-        assert "Nobody is told when a monitor goes down. Choose whom to alert." in page
-        assert "tells nobody" not in page
+        assert "Nobody is notified when a monitor goes down. Choose whom to alert." in page
+        assert "no alerts" not in page
 
     def test_leads_a_viewer_nowhere_but_to_members(
         self, service: RunningService, owner: Visitor, alice: Player
@@ -450,7 +450,7 @@ class TestWhoIsTold:
         with Visitor(service, owner.team, Role.VIEWER) as viewer:
             for path in ("/monitors", f"/monitors/{monitor['id']}", f"/incidents/{incident['id']}"):
                 page = viewer.open(path).text
-                (warning,) = re.findall(r'<p class="warning">(Nobody is told .*)</p>', page)
+                (warning,) = re.findall(r'<p class="warning">(Nobody is notified .*)</p>', page)
                 assert warning.endswith(" Ask a member of your team to choose whom to alert.")
                 assert "Choose whom to alert" in read_text(owner.open(path).text)
 
@@ -460,9 +460,9 @@ class TestWhoIsTold:
         routing = {"tags": ["shop"]}
         register(alice, routing=routing)
         page = read_text(owner.open("/monitors?sort=name").text)
-        assert "Blog tells nobody" in page
-        assert page.count("tells nobody") == 1
-        assert "Nobody is told" not in page
+        assert "Blog no alerts" in page
+        assert page.count("no alerts") == 1
+        assert "Nobody is notified" not in page
 
 
 class TestReasons:

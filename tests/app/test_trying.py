@@ -39,10 +39,10 @@ class TestTryingANewMonitor:
             page = try_new(owner, url=f"{open_service.base_url}/health", name="Myself")
             words = read_text(page.text)
             assert page.status_code == 200
-            assert "A check found up It answers as it should. Nothing is saved yet. Status 200" in words
+            assert "The check found up It responds as it should. Nothing is saved yet. Status 200" in words
             assert 'value="Myself"' in page.text
             page = try_new(owner, url=f"{open_service.base_url}/nowhere")
-            assert "A check found down Unexpected status" in read_text(page.text)
+            assert "The check found down Unexpected status" in read_text(page.text)
             assert "No monitors yet" in read_text(owner.open("/monitors").text)
 
     def test_tries_another_type(self, open_service: RunningService) -> None:
@@ -50,7 +50,7 @@ class TestTryingANewMonitor:
             address = open_service.base_url.removeprefix("http://")
             fields = {"url": address, "tcp.send": "GET / HTTP/1.0\n\n", "tcp.expect": "HTTP/1.1"}
             page = owner.submit("/monitors/new?type=tcp", **{"try": "on"} | fields)
-            assert "A check found up It answers as it should." in read_text(page.text)
+            assert "The check found up It responds as it should." in read_text(page.text)
 
     def test_is_limited_as_checks_that_people_ask_for_and_keeps_what_was_typed(
         self, open_service: RunningService
@@ -64,13 +64,13 @@ class TestTryingANewMonitor:
 
     def test_asks_no_address_that_checks_may_not_ask(self, service: RunningService, owner: Visitor) -> None:
         page = try_new(owner, url=f"{service.base_url}/health")
-        assert "A check found down Address not allowed" in read_text(page.text)
+        assert "The check found down Address not allowed" in read_text(page.text)
 
     def test_tells_everything_that_is_wrong_and_asks_nothing(self, owner: Visitor) -> None:
         page = try_new(owner, url="shop", timeout_seconds="soon")
         assert page.status_code == 400
         assert {'id="error-url"' in page.text, 'id="error-timeout_seconds"' in page.text} == {True}
-        assert "A check found" not in page.text
+        assert "The check found" not in page.text
 
     def test_leaves_the_form_as_good_as_new(self, owner: Visitor, alice: Player) -> None:
         page = try_new(owner, url="https://shop.invalid/")
@@ -87,7 +87,7 @@ class TestTryingAChange:
         monitor: dict[str, Any] = create(alice, request_headers={"Authorization": "Bearer 1234567890"})
         path = f"/monitors/{monitor['id']}/edit"
         page = owner.submit(path, **{"try": "on", "url": f"{service.base_url}/health", "name": "Other"})
-        assert "A check found down Address not allowed" in read_text(page.text)
+        assert "The check found down Address not allowed" in read_text(page.text)
         assert MASK in page.text
         assert 'value="Other"' in page.text
         assert alice.get(path_of(monitor)).json()["name"] == monitor["name"]

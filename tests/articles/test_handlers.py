@@ -324,6 +324,18 @@ class TestDeliverArticle:
         assert publisher.post(WEBHOOK, json=submission).status_code == 202
         assert service.run(article_exists(submission))
 
+    def test_stops_who_has_not_seen_the_last_revision(
+        self, publisher: httpx.Client, catalogue: Catalogue
+    ) -> None:
+        article = {"id": str(uuid4()), "title": "Shoes"}
+        location = publisher.post(WEBHOOK, json={"article": article}).headers["Location"]
+        seen = {"If-Match": publisher.get(location).headers["ETag"]}
+        publisher.post(WEBHOOK, json={"article": {**article, "title": "Running shoes"}})
+        refused = publisher.delete(location, headers=seen)
+        assert (refused.status_code, refused.json()) == (412, catalogue.respond("article_changed").body)
+        now = {"If-Match": publisher.get(location).headers["ETag"]}
+        assert publisher.delete(location, headers=now).is_success
+
     def test_demands_the_secret(self, mallory: httpx.Client, catalogue: Catalogue) -> None:
         answer = mallory.post(WEBHOOK, json={}, headers={"X-Webhook-Secret": f"{WEBHOOK_SECRET}x"})
         refusal = catalogue.respond("webhook_secret_invalid")

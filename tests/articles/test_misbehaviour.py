@@ -105,6 +105,7 @@ MISBEHAVIOURS = [
     Misbehaviour("the English again", lambda text, _: text),
     Misbehaviour("nothing", lambda _, __: ""),
     Misbehaviour("cut to a quarter", lambda _, good: good[: len(good) // 4]),
+    Misbehaviour("cut to a half", lambda _, good: good[: len(good) // 2], fits_all=False),
     Misbehaviour("60 times the same", lambda _, good: f"{good} " * 60),
     Misbehaviour("4 instead of 3", lambda _, good: other_number(good), fits_all=False),
     Misbehaviour('without the "not"', lambda _, good: without_not(good), fits_all=False),
@@ -112,6 +113,12 @@ MISBEHAVIOURS = [
     Misbehaviour("with `{{ config.SECRET }}`", lambda _, good: f"{good} {{{{ config.SECRET }}}}"),
     Misbehaviour('with `{% include "x" %}`', lambda _, good: f'{good} {{% include "x" %}}'),
     Misbehaviour("with `[gallery ids=1]`", lambda _, good: f"{good} [gallery ids=1]"),
+    Misbehaviour("in quotes", lambda _, good: f"«{good}»"),
+    Misbehaviour("in `**`", lambda _, good: f"**{good}**"),
+    Misbehaviour("behind `# `", lambda _, good: f"# {good}"),
+    Misbehaviour("without its final stop", lambda _, good: good.removesuffix(".")),
+    Misbehaviour("with `&amp;nbsp;` for blanks", lambda _, good: good.replace(" ", "&amp;nbsp;")),
+    Misbehaviour("with characters of no width", lambda _, good: good.replace(" ", " \u200b")),
     Misbehaviour("`finish_reason: length`", lambda _, good: good, is_cut_off=True),
 ]
 

@@ -27,6 +27,7 @@ ANSWERED_ELSEWHERE = {
     "/incidents/{incident_id}/tell",
     "/monitors/{monitor_id}/renew-ping-url",
     "/articles/{article_id}/delete",
+    "/articles/{article_id}/publish",
     "/articles/{article_id}/retranslate",
     "/articles/{article_id}/retry",
     "/articles/{article_id}/unpublish",

@@ -59,7 +59,7 @@ def test_the_first_of_many_monitors_stands_high_on_the_page(
 ) -> None:
     owner = arrive(busy, viewport=ViewportSize(width=width, height=height))
     owner.open(f"/monitors?density={density}")
-    for told in ("3 open incidents", "Nobody is told", "120 monitors"):
+    for told in ("3 open incidents", "Nobody is notified", "120 monitors"):
         assert owner.page.locator("main").get_by_text(told).first.is_visible(), told
     first = owner.page.locator("tbody tr").first.bounding_box()
     assert first

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from browser.chromium import COOKIE
+from history.diary import make_result, write_down
 from monitoring.app.sentences import NOTICES
 
 if TYPE_CHECKING:
     from browser.acme.team import Acme
     from browser.chromium import Arrive, Person
+    from running_service import RunningService
 
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
@@ -45,6 +48,18 @@ class TestANotice:
         owner.page.get_by_role("button", name="Dismiss").press("Enter")
         assert count(owner, "check_requested") == 0
         assert owner.page.evaluate("document.activeElement.id") == "content"
+
+    def test_of_a_check_goes_once_the_page_shows_another_check(
+        self, acme: Acme, app_service: RunningService, arrive: Arrive
+    ) -> None:
+        owner = arrive(acme.owner)
+        monitor_id = acme.monitors["quick"]
+        owner.open(f"/monitors/{monitor_id}")
+        owner.press("Check now")
+        notice = owner.page.get_by_text(NOTICES["check_requested"])
+        notice.wait_for()
+        app_service.run(write_down([make_result(monitor_id, datetime.now(UTC), "down", None)]))
+        notice.wait_for(state="detached")
 
     def test_has_no_button_that_does_nothing(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner, java_script_enabled=False)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from monitoring.auth.service import list_keys
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Route
+    from playwright.sync_api import Locator, Route
 
     from browser.acme.team import Acme
     from browser.chromium import Arrive, Person
@@ -119,3 +120,33 @@ def stop_the_first(person: Person) -> list[str]:
 
     person.context.route("**/settings/api-keys/new", pass_on)
     return sent
+
+
+class TestTheZone:
+    @pytest.mark.parametrize("before", [None, "Asia/Tokyo"])
+    def test_of_who_comes_by_a_link_is_that_of_their_times_at_once(
+        self, before: str | None, acme: Acme, arrive: Arrive
+    ) -> None:
+        reader = arrive(timezone_id="Europe/Berlin")
+        if before:
+            reader.context.add_cookies(
+                [{"name": "zone", "value": before, "domain": "127.0.0.1", "path": "/app/"}]
+            )
+        reader.open(f"/acknowledge?token={acme.acknowledge_token}")
+        began = reader.page.locator("time").first
+        began.and_(reader.page.locator(f"text={at_berlin(began)}")).wait_for()
+        assert "UTC" not in began.inner_text()
+
+    def test_is_asked_for_once_by_a_browser_that_keeps_no_cookie(self, acme: Acme, arrive: Arrive) -> None:
+        refuses = "Object.defineProperty(Document.prototype, 'cookie', { get: () => '', set: () => {} });"
+        reader = arrive(timezone_id="Europe/Berlin", script=refuses)
+        reader.open(f"/acknowledge?token={acme.acknowledge_token}")
+        reader.page.wait_for_load_state("networkidle")
+        assert sum("/acknowledge" in address for address in reader.asked) == 1
+        assert "UTC" in reader.page.locator("time").first.inner_text()
+
+
+def at_berlin(time: Locator) -> str:
+    """Return the clock of a time of the page in Berlin."""
+    moment = datetime.fromisoformat(time.get_attribute("datetime") or "")
+    return f"{moment.astimezone(ZoneInfo('Europe/Berlin')):%H:%M:%S}"

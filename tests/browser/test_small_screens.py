@@ -105,7 +105,7 @@ def test_a_phone_shows_the_first_monitor_early_whatever_else_must_be_told(
 ) -> None:
     owner = arrive(troubled, viewport=SMALL_PHONE, **options)
     owner.open(f"/monitors{query}")
-    for told in ("6 open incidents", "1 monitor will be deleted at", "Nobody is told", "1 more deletion"):
+    for told in ("6 open incidents", "1 monitor will be deleted at", "Nobody is notified", "1 more deletion"):
         assert owner.page.get_by_text(told).first.is_visible(), told
     first = owner.page.locator("tbody tr").first.bounding_box()
     assert first

@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 
 import chosen_backends
 from backends.sessions import Session
+from checks.rounds import make_due
+from monitoring.backends.assembly import open_backends
 from monitoring.cli import app
 from ready_tables import make_tables
 from real_servers import running_redis
@@ -49,7 +51,7 @@ def test_an_installation_that_works_is_well(installation: Installation) -> None:
     installation.make_tables()
     status, found = examine()
     assert (status, list_ill(found)) == (0, [])
-    assert list(found) == ["settings", "database", "schema", "clock", "blog_storage", "queue"]
+    assert list(found) == ["settings", "database", "schema", "clock", "blog_storage", "queue", "pings"]
     assert found["blog_storage"]["state"] == "ok"
     assert found["queue"]["state"] == ("ok" if chosen_backends.is_production() else "not_configured")
     assert examine() == (status, found)  # it has left nothing behind
@@ -62,6 +64,28 @@ def test_a_checker_is_examined_with_its_own_settings(
     monkeypatch.delenv("SIGNING_KEYS")
     status, found = examine("--for", "checker")
     assert (status, found["blog_storage"]["state"]) == (0, "not_configured")
+
+
+def test_pings_that_the_kernel_does_not_allow_are_ill_if_a_monitor_needs_them(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation.make_tables()
+    settings = make_settings(installation.folder)
+
+    async def create() -> None:
+        async with open_backends(settings, tasks=()) as backends:
+            with backends.activate():
+                await make_due(type="ping", url="ping://gateway.example.com")
+
+    monkeypatch.setattr("monitoring.cli.doctor.may_ping", lambda: False)
+    monkeypatch.setenv("CHECKS_AT_ONCE", "10")
+    assert examine()[1]["pings"]["state"] == "not_configured"
+    asyncio.run(create())
+    assert list_ill(examine()[1]) == ["pings"]
+    monkeypatch.setattr("monitoring.cli.doctor.may_ping", lambda: True)
+    assert examine()[1]["pings"]["state"] == "ok"
+    monkeypatch.setenv("PING_MONITORS", "false")
+    assert examine()[1]["pings"]["state"] == "not_configured"
 
 
 def test_wrong_settings_are_named_and_end_it_with_another_status(installation: Installation) -> None:

@@ -505,3 +505,52 @@ class TestCustomBody:
         channel = alice.post(CHANNELS, json={**TICKETS, "body": {"a": {"b": 1, "c": 2}, "d": 3}}).json()
         patch = {"type": "custom", "body": {"a": {"b": None, "e": 4}}}
         assert alice.patch(path_of(channel), json=patch).json()["body"] == {"a": {"c": 2, "e": 4}, "d": 3}
+
+
+class TestPut:
+    def test_keeps_secrets_that_are_left_out(self, service: RunningService, alice: Player) -> None:
+        path = f"{CHANNELS}/by-key/chat"
+        created = alice.put(path, json=CHAT).json()["notification_channel"]
+        kept = alice.put(path, json={"type": "slack", "name": "Ops"})
+        assert kept.json()["changed_fields"] == ["name"]
+        assert kept.json()["notification_channel"]["url"] == MASKED
+
+        async def read_url() -> Any:
+            return read_secrets(await NotificationChannel.get(id=created["id"]))["url"]
+
+        assert service.run(read_url()) == CHAT["url"]
+
+    def test_names_a_secret_that_is_another_one(self, alice: Player) -> None:
+        path = f"{CHANNELS}/by-key/chat"
+        alice.put(path, json=CHAT)
+        assert alice.put(path, json=CHAT).json()["changed_fields"] == []
+        other = {**CHAT, "url": f"{CHAT['url']}-of-another-room"}
+        assert alice.put(path, json=other).json()["changed_fields"] == ["url"]
+
+    def test_shows_the_secret_of_a_new_webhook_once(self, alice: Player) -> None:
+        path = f"{CHANNELS}/by-key/pager"
+        created = alice.put(path, json=PAGER)
+        assert created.json()["notification_channel"]["secret"].startswith("whsec_")
+        assert created.headers["Cache-Control"] == "no-store"
+        assert "secret" not in alice.put(path, json=PAGER).text
+
+    @pytest.mark.parametrize(
+        ("given", "field"),
+        [({"type": "webhook"}, "url"), ({"type": "telegram", "chat_id": "1"}, "bot_token")],
+    )
+    def test_needs_of_a_new_channel_what_has_no_default(
+        self, alice: Player, catalogue: Catalogue, given: dict[str, Any], field: str
+    ) -> None:
+        answer = alice.put(f"{CHANNELS}/by-key/new", json=given)
+        assert is_problem(answer, catalogue, "notification_channel_incomplete", field=field)
+
+    def test_keeps_the_type(self, alice: Player, catalogue: Catalogue) -> None:
+        path = f"{CHANNELS}/by-key/chat"
+        alice.put(path, json=CHAT)
+        assert is_problem(alice.put(path, json=PAGER), catalogue, "notification_channel_type_fixed")
+
+    def test_replaces_the_body_of_a_custom_channel_as_a_whole(self, alice: Player) -> None:
+        path = f"{CHANNELS}/by-key/tickets"
+        alice.put(path, json={**TICKETS, "body": {"a": "{{title}}", "b": 1}})
+        answer = alice.put(path, json={**TICKETS, "body": {"b": 1}})
+        assert answer.json()["notification_channel"]["body"] == {"b": 1}

@@ -102,6 +102,13 @@ class TestIfMatch:
         now = {"If-Match": changed.headers["ETag"]}
         assert alice.request(how.upper(), path, headers=now, json=body).is_success
 
+    def test_takes_the_tag_of_the_answer_that_created_the_channel(self, alice: Player) -> None:
+        body = {"type": "webhook", "url": "https://hooks.example.com/incidents"}
+        created = alice.post("/api/notification-channels", json=body)
+        change = {"type": "webhook", "name": "Night"}
+        seen = {"If-Match": created.headers["ETag"]}
+        assert alice.patch(created.headers["Location"], json=change, headers=seen).is_success
+
 
 class TestTest:
     def test_of_each_channel_that_a_monitor_lists_fires_all_its_routes(

@@ -39,6 +39,7 @@ from monitoring.app.sign_in import forgotten_password, join
 from monitoring.app.sign_in import pages as sign_in
 from monitoring.app.turns import Turns
 from monitoring.app.visits import Site, Visit
+from monitoring.app.worlds import showing, take_world
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.problems import Problem
 from monitoring.settings import Settings
@@ -92,8 +93,11 @@ class App:
 
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve with a visit. It is a stranger's until `recognise` finds a session."""
-        scope["visit"] = Visit(Request(scope, receive), self.site)
-        await self._router(scope, receive, send)
+        is_sandbox, path = take_world(scope["path"].removeprefix(ROOT))
+        scope["path"] = ROOT + path
+        with showing(sandbox=is_sandbox):
+            scope["visit"] = Visit(Request(scope, receive), self.site)
+            await self._router(scope, receive, send)
 
     def _own_routes(self) -> list[Route]:
         return [

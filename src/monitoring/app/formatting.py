@@ -146,6 +146,11 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def begin_sentence(actor: str) -> str:
+    """Write who did something at the beginning of a sentence: `A reader of …`. Names and emails stay."""
+    return capitalize(actor) if actor.startswith("a ") else actor
+
+
 def add_break_points(text: str) -> Markup:
     """Let a long email or address break before its `@` and its dots, and not within a word.
 
@@ -165,6 +170,7 @@ FILTERS: dict[str, Callable[..., Markup | str]] = {
     "breakable": add_break_points,
     "capitalized": capitalize,
     "as_read": resolve_references,
+    "as_subject": begin_sentence,
     "clock": write_clock,
     "counted": write_count,
     "days_left": write_days_left,

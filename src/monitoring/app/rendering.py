@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
 from monitoring.app.formatting import FILTERS
+from monitoring.app.worlds import place_in_world
 from monitoring.app.zones import writing_in
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS
 from monitoring.settings import Settings
@@ -75,9 +76,12 @@ class Pages:
         }
 
     def locate(self, path: str, **query: str | int | None) -> str:
-        """Return the address of a page. Query values that are None or empty are left out."""
+        """Return the address of a page in the world that is shown.
+
+        Query values that are None or empty are left out.
+        """
         written = write_query(query)
-        return f"{self._prefix}{ROOT}{path}" + (f"?{written}" if written else "")
+        return f"{self._prefix}{ROOT}{place_in_world(path)}" + (f"?{written}" if written else "")
 
     def locate_asset(self, name: str) -> str:
         """Return the address of an asset, which changes with the asset's content."""

@@ -90,12 +90,12 @@ def _require_session(visit: Visit) -> Response | None:
                 email=visit.last_email,
                 errors={},
                 kept=kept,
-                next=visit.path,
+                next=visit.path_in_world,
                 notice=NOTICES["form_kept"],
-                place=visit.locate("/sign-in", next=visit.path),
+                place=visit.locate("/sign-in", next=visit.path_in_world),
             )
         return visit.redirect("/sign-in", notice="session_ended")
-    return visit.redirect("/sign-in", next=visit.path)
+    return visit.redirect("/sign-in", next=visit.path_in_world)
 
 
 def _require_viewer(visit: Visit) -> Response | None:

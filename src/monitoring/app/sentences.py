@@ -8,17 +8,17 @@ from monitoring.members.refusals import SENTENCES
 
 NOTICES = {
     "api_key_revoked": "The API key is revoked. Its tokens are refused from now on.",
-    "channel_asked": "The link is sent again. If it does not come, check your spam folder.",
+    "channel_asked": "The link is sent again. If it does not arrive, check your spam folder.",
     "channel_deleted": "The channel is deleted. Nothing is sent to it any more.",
     "channel_updated": "The channel is changed.",
-    "check_requested": "A check is requested. Its result will appear here in a moment.",
-    "delivery_sent_again": "It is sent again. What comes of it will appear here.",
+    "check_requested": "A check is requested. Its result appears below in a moment.",
+    "delivery_sent_again": "It is sent again. The result will appear here.",
     "incident_acknowledged": "You have acknowledged the incident. Reminders stop.",
     "incident_told": "The alert is on its way. What happens to it appears below.",
     "note_written": "The note is added.",
     "form_kept": "Your session has ended. Your form is kept: sign in, and then send it.",
     "invitation_withdrawn": "The invitation is withdrawn. Its code no longer works.",
-    "maintenance_created": "The maintenance is saved. It begins and ends by itself.",
+    "maintenance_created": "The maintenance is saved. It begins and ends automatically.",
     "maintenance_created_before": "This form has already created maintenance. Nothing is created twice.",
     "maintenance_deleted": "The maintenance is deleted. Failures count from now on.",
     "maintenance_ended": "The maintenance is over. Failures count from now on.",
@@ -26,21 +26,21 @@ NOTICES = {
     "member_removed": "The member is removed and signed out everywhere.",
     "monitor_created": "The monitor is created. Its first check begins now.",
     "monitor_created_before": "This form has already created this monitor. No second one is created.",
-    "monitor_muted": "The monitor is muted: nobody is told when it goes down.",
+    "monitor_muted": "The monitor is muted: nobody is notified when it goes down.",
     "monitor_paused": "The monitor is paused.",
     "ping_url_renewed": "The address is renewed. Give the new one to the job.",
     "monitor_resumed": "The monitor is resumed.",
     "monitor_unmuted": "The monitor is unmuted.",
     "monitor_updated": "The changes are saved.",
     "monitors_kept": "The deletion is undone.",
-    "monitors_muted": "The selected monitors are muted: nobody is told when they go down.",
+    "monitors_muted": "The selected monitors are muted: nobody is notified when they go down.",
     "monitors_paused": "The selected monitors are paused.",
     "monitors_resumed": "The selected monitors are resumed.",
     "monitors_tagged": "The selected monitors have the tag.",
-    "monitors_tagged_in_part": "The tag is added, but not where a monitor has ten tags already.",
+    "monitors_tagged_in_part": "The tag is added, except to monitors that already have ten tags.",
     "monitors_untagged": "The selected monitors no longer have the tag.",
     "monitors_unmuted": "The selected monitors are unmuted.",
-    "monitors_unfinished": "There were too many for one time. Some are done: do the same again to go on.",
+    "monitors_unfinished": "There were too many to do at once. Some are done: repeat the action to continue.",
     "password_changed": "The password is changed. Other browsers are signed out.",
     "role_changed": "The role is changed.",
     "other_session_ended": "That browser is signed out.",
@@ -52,8 +52,12 @@ NOTICES = {
     "article_retranslated": "The article is translated again. Its pages stay until new ones replace them.",
     "translation_corrected": "The change is saved. The page is updated in a moment.",
     "article_unpublished": "The article is unpublished.",
+    "article_published": "The article is published again, and its translations are queued.",
     "article_deleted": "The article is deleted.",
 }
+
+# What is no longer news once the page shows another check.
+PASSING = ("check_requested",)
 
 # What did not go as asked, in whole or in part: these are alerts.
 ALERTS = ("monitors_tagged_in_part", "monitors_unfinished", "too_late_to_undo")
@@ -76,10 +80,10 @@ REFUSALS = {
     "tag_refused": "Nothing was done: a tag has lower-case letters, digits, - and _, at most 40.",
     "monitor_form_spent": "This form has already created a monitor. Send it again to create another.",
     "password_empty": "Type your password.",
-    "revocation_not_confirmed": "Tick the box first: callers with this key are refused at once.",
+    "revocation_not_confirmed": "Tick the box first: callers with this key will be refused immediately.",
     "role_unknown": "Choose one of the roles.",
-    "scope_missing": "Choose at least one thing the key may do.",
-    "scope_unknown": "There is no such permission. Choose from these.",
+    "scope_missing": "Select at least one thing that the key may do.",
+    "scope_unknown": "There is no such permission. Choose one of these.",
     "sign_in_refused": "Email or password is wrong.",
 }
 
@@ -101,7 +105,7 @@ ROLE_OPTIONS = (
 
 DECLINED = {
     "form_out_of_date": Sentence(
-        403, "This form is out of date", "Nothing was done. Open the page again and send the form once more."
+        403, "This form is out of date", "Nothing was done. Open the page again, and resend the form."
     ),
     "link_expired": Sentence(
         404, "This link is no longer valid", "Sign in to see the incident, and to acknowledge it."
@@ -124,11 +128,11 @@ DECLINED = {
     "password_link_expired": Sentence(
         404,
         "This link is no longer valid",
-        "It may be used, or older than an hour. Ask for another on the page where you sign in.",
+        "It was used, or is older than an hour. Ask for another one on the sign-in page.",
     ),
     "owners_only": Sentence(403, "Owners only", "Ask an owner of your team to do this."),
     "viewers_only_look": Sentence(
-        403, "Viewers change nothing", "To work with this, ask an owner of your team to make you a member."
+        403, "Viewers cannot change anything", "To do this, ask an owner of your team to make you a member."
     ),
 }
 

@@ -17,12 +17,14 @@ from starlette.responses import Response
 from monitoring.app import cookies
 from monitoring.app.live.changes import Changes
 from monitoring.app.rendering import ROOT, Pages, RenderedPages
-from monitoring.app.sentences import ALERTS, NOTICES, Declined, Sentence
+from monitoring.app.sentences import ALERTS, NOTICES, PASSING, Declined, Sentence
 from monitoring.app.turns import Turns
+from monitoring.app.worlds import is_sandbox_shown, place_in_world, showing
 from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.auth.models import Team
+from monitoring.auth.sandboxes import open_sandbox
 from monitoring.backends.current import current_backends
 from monitoring.contract.bodies import FORM, shorten_header
 from monitoring.contract.catalogue import Catalogue
@@ -74,6 +76,8 @@ class Visit:
         self.is_of_team = False
         self.may_keep_answer = False
         self.kept_answer_path: str | None = None
+        self.is_in_sandbox = is_sandbox_shown()
+        self._sandbox: Team | None = None
         self._pages = site.pages
         self._query = QueryParams(
             [(_without_nul(name), _without_nul(text)) for name, text in request.query_params.multi_items()]
@@ -89,6 +93,8 @@ class Visit:
         """Find the session that the cookie belongs to, if there is one."""
         if not self._is_token_new and self.session is None:
             self.session = await find_session(self._token)
+            if self.session and self.is_in_sandbox:
+                self._sandbox = await open_sandbox(self.user.team_id)
 
     def take_turn(self) -> AbstractAsyncContextManager[None]:
         """Wait for a turn among the session's requests, before the session is looked up.
@@ -123,8 +129,8 @@ class Visit:
 
     @property
     def team(self) -> Team:
-        """The team whose things are shown."""
-        return self.user.team
+        """The team whose things are shown: the person's own, or its sandbox."""
+        return self._sandbox or self.user.team
 
     @property
     def standing(self) -> Standing:
@@ -177,6 +183,11 @@ class Visit:
         """The path of the page, as `redirect` takes it."""
         path: str = self.request.scope["path"]
         return path.removeprefix(ROOT)
+
+    @property
+    def path_in_world(self) -> str:
+        """The path of the page with its world, so that it leads back from a page of both."""
+        return place_in_world(self.path)
 
     @property
     def path_params(self) -> Mapping[str, str]:
@@ -258,6 +269,7 @@ class Visit:
             "csrf_token": "" if self.is_followed else cookies.csrf_token_of(self._token),
             "notice": NOTICES.get(notice) if notice else None,
             "is_alert": notice in ALERTS,
+            "is_passing": notice in PASSING,
             "place": None if self.kept_answer_path else place,
             "visit": self,
         }
@@ -306,6 +318,11 @@ class Visit:
     def locate(self, path: str, **query: str | int | None) -> str:
         """Return the address of a page."""
         return self._pages.locate(path, **query)
+
+    def locate_live(self, path: str) -> str:
+        """Return the address of a page in the live world."""
+        with showing(sandbox=False):
+            return self._pages.locate(path)
 
     def redirect(self, path: str, notice: str | None = None, **query: str | int | None) -> Response:
         """Redirect to another page; `notice="monitor_paused"` lets it show once what was done.

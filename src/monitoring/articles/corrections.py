@@ -37,7 +37,7 @@ class UnknownSegment(Exception):  # noqa: N818 - what the caller named
 
 
 class BrokenCodes(Exception):  # noqa: N818 - what the caller wrote
-    """A correction lacks codes of its source, or would change other markup. The message is the segment's hash."""
+    """A correction lacks codes of its source, or changes other markup. The message is the segment's hash."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from monitoring.articles.chosen_engine import make_engine, read_chosen_terms
+from monitoring.articles.exports.pages import find_heading_ids
 from monitoring.articles.fair_threads import FairThreads
+from monitoring.articles.links.pages import PageLink, find_page_links
 from monitoring.articles.shared_exclusive_lock import SharedExclusiveLock
 from monitoring.articles.storage import SOURCE_LOCALE
 from monitoring.articles.translation.article import SourceArticle, TranslatedArticle, read_article
@@ -59,6 +61,14 @@ class EngineRunner:
     async def read(self, payload: Mapping[str, Any]) -> SourceArticle:
         """Find the texts of a payload that readers see."""
         return await self._run(partial(read_article, payload, self._brand_names))
+
+    async def find_links(self, *payloads: Mapping[str, Any]) -> list[PageLink]:
+        """Find the links in the texts of payloads."""
+        return [link for payload in payloads for link in await self._run(partial(find_page_links, payload))]
+
+    async def find_heading_ids(self, payload: Mapping[str, Any]) -> list[str]:
+        """Find the ids that sites make of an English text's headings."""
+        return await self._run(partial(find_heading_ids, payload))
 
     async def translate(
         self,

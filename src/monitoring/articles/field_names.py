@@ -106,11 +106,38 @@ TITLES = tuple(
     """)
 )
 
+# The address of the article on the publisher's site, the best first.
+ADDRESSES = tuple(
+    _spell("""
+        canonical url         Forem, Ghost, Hashnode
+        url                   Ghost, JSON Feed
+        permalink             Jekyll
+        link                  WordPress, RSS
+    """)
+)
+
 # Tags, the best first.
 TAGS = tuple(
     _spell("""
         tags                  the document
         tag list              DEV and Forem
+    """)
+)
+
+# The publisher's own translations of the article, and the locale of one in a list.
+OWN_TRANSLATIONS = tuple(
+    _spell("""
+        translations          the document, Directus
+        localizations         Strapi
+    """)
+)
+LOCALES = tuple(
+    _spell("""
+        locale                the document, Strapi
+        language
+        lang                  Polylang, Storyblok
+        language code
+        languages code        Directus
     """)
 )
 
@@ -158,7 +185,7 @@ OTHER_WORDS = frozenset(
         url
         timestamp             the document
     """)
-)
+).union(OWN_TRANSLATIONS)
 
 # What happened to the article, beside it. Only `event`, `status` and `article.status` can erase an article.
 EVENTS = tuple(

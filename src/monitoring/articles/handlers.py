@@ -13,7 +13,7 @@ from monitoring.articles.corrections import (
     list_segments,
     take_back_correction,
 )
-from monitoring.articles.models import Article, PublicationStatus
+from monitoring.articles.models import Article, PublicationStatus, TestArticle
 from monitoring.articles.publishers import read_submissions
 from monitoring.articles.publishing_words import is_test_submission
 from monitoring.articles.queries import ArticleFilter
@@ -25,13 +25,16 @@ from monitoring.articles.representations import (
     represent_page,
     represent_segment,
     represent_segments,
+    represent_test_article,
     represent_translation,
 )
-from monitoring.articles.tasks import ask_for_translation
+from monitoring.articles.tasks import ask_for_translation, translate_test_article
+from monitoring.articles.test_articles import delete_test_article, find_test_article, receive_test_submission
 from monitoring.articles.withdrawal import PUBLISHER, withdraw_article
-from monitoring.auth.callers import Caller
+from monitoring.auth.callers import Caller, TestPublisher
 from monitoring.backends.current import current_backends
 from monitoring.contract.cursors import decode_cursor
+from monitoring.contract.entity_tags import version_of
 from monitoring.contract.problems import Problem
 from monitoring.contract.timestamps import read_timestamp
 from monitoring.logs import log_article
@@ -50,26 +53,39 @@ async def _demand_blog_storage() -> None:
 
 
 @checked_before_body(_demand_blog_storage)
-async def deliver_article(body: dict[str, Any], x_wp_webhook_name: str | None = None) -> Reply:
+async def deliver_article(
+    body: dict[str, Any], x_wp_webhook_name: str | None = None, caller: TestPublisher | None = None
+) -> Reply:
     """Take articles in one after the other. What was stored before one fails is a duplicate the next time."""
     submissions = read_submissions(body, x_wp_webhook_name)
+    mark = {"is_test": True} if caller else {}
     if any(map(is_test_submission, submissions)):
         DELIVERIES.labels("test").inc()
-        return Reply(represent_ignored(), 202)
-    articles = [await _take_in(submission) for submission in submissions]
-    is_deleted = articles[0].status == PublicationStatus.DELETED
-    headers = {} if is_deleted else {"Location": f"/api/articles/{articles[0].id}"}
-    return Reply(represent_accepted(articles, current_backends().settings.locales), 202, headers)
-
-
-async def _take_in(submission: dict[str, Any]) -> Article:
-    """Take an article in, and ask for its translation once everything is stored."""
+        return Reply(represent_ignored() | mark, 202)
+    take_in = _take_in_test if caller else _take_in
     try:
-        receipt = await service.receive_submission(submission)
+        articles = [await take_in(submission) for submission in submissions]
     except service.NothingToPublish:
         raise Problem("article_empty") from None
     except service.UnreadText as unread:
         raise Problem("text_not_read", field=unread.field) from None
+    is_deleted = articles[0].status == PublicationStatus.DELETED
+    headers = {} if is_deleted else {"Location": f"/api/articles/{articles[0].id}"}
+    return Reply(represent_accepted(articles, current_backends().settings.locales) | mark, 202, headers)
+
+
+async def _take_in_test(submission: dict[str, Any]) -> TestArticle:
+    """Take a test in, and ask for its translation for nobody."""
+    article = await receive_test_submission(submission)
+    DELIVERIES.labels("test").inc()
+    if article.is_due:
+        await translate_test_article.send(str(article.id))
+    return article
+
+
+async def _take_in(submission: dict[str, Any]) -> Article:
+    """Take an article in, and ask for its translation once everything is stored."""
+    receipt = await service.receive_submission(submission)
     DELIVERIES.labels(receipt.kind).inc()
     if receipt.is_new_revision:
         await ask_for_translation(str(receipt.article.id))
@@ -94,13 +110,18 @@ async def list_articles(  # noqa: PLR0913 - one argument a parameter of the docu
 
 
 @checked_before_body(demand_reader)
-async def get_article(article_id: str) -> Reply:
+async def get_article(article_id: str, caller: Caller | TestPublisher | None = None) -> Reply:
     """Return an article and the state of its translations."""
     log_article(UUID(article_id))
+    if isinstance(caller, TestPublisher):
+        test = await find_test_article(UUID(article_id))
+        if test is None:
+            raise Problem("article_not_found")
+        return Reply.tagged(represent_test_article(test))
     article = await service.find_article(UUID(article_id))
     if article is None:
         raise Problem("article_not_found")
-    return Reply.tagged(represent_article(article))
+    return Reply.tagged(represent_article(article), version=version_of(article.updated_at))
 
 
 @checked_before_body(demand_reader)
@@ -157,9 +178,15 @@ async def _find_translated(article_id: str, locale: str) -> Article:
     return article
 
 
-async def delete_article(article_id: str) -> Reply:
+async def delete_article(
+    article_id: str, if_match: str | None = None, caller: TestPublisher | None = None
+) -> Reply:
     """Erase an article. Its files follow at once, or as soon as the blog storage can be had."""
+    if caller:
+        if not await delete_test_article(UUID(article_id)):
+            raise Problem("article_not_found")
+        return Reply.empty()
     if await service.find_article(UUID(article_id)) is None:
         raise Problem("article_not_found")
-    await withdraw_article(UUID(article_id), PublicationStatus.DELETED, PUBLISHER)
+    await withdraw_article(UUID(article_id), PublicationStatus.DELETED, PUBLISHER, if_match)
     return Reply.empty()

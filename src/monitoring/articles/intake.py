@@ -8,6 +8,7 @@ from datetime import datetime
 from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.expressions import Q
 
+from monitoring.articles.links.addresses import key_of_article
 from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.submissions import Submission, private_folder, read_tags, read_title
 from monitoring.backends.current import current_backends
@@ -25,6 +26,7 @@ def make_article(submission: Submission, taken_folders: Collection[str], now: da
     is_published = submission.status is PublicationStatus.PUBLISHED
     return Article(
         identity=submission.identity,
+        address=key_of_article(submission.payload),
         slug=(
             choose_folder(submission, taken_folders) if is_published else private_folder(submission.identity)
         ),

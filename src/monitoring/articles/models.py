@@ -52,6 +52,9 @@ class Article(Model):
     identity = fields.CharField(max_length=600, unique=True)
     slug = fields.CharField(max_length=255, unique=True)
     title = fields.TextField(null=True)
+    # By which links of other articles find it. Empty if the publisher told no address, and None until
+    # `read_addresses` has read what a release before took in.
+    address = fields.CharField(max_length=64, null=True)
     status = fields.CharField(
         max_length=11, default=PublicationStatus.PUBLISHED.value, db_default=PublicationStatus.PUBLISHED.value
     )
@@ -76,7 +79,7 @@ class Article(Model):
     class Meta:
         table = "articles"
         # The second has all that a list of changes asks of the articles that it passes over.
-        indexes = (("remove_at",), ("status", "id", "updated_at"), ("updated_at",))
+        indexes = (("remove_at",), ("status", "id", "updated_at"), ("updated_at",), ("address",))
 
 
 class Translation(Model):
@@ -185,11 +188,54 @@ class MemoryUse(Model):
         indexes = (("segment_hash",),)
 
 
+class ArticleLink(Model):
+    """An article that a link in another article may lead to, by a key of `links/addresses.py`."""
+
+    id = fields.BigIntField(primary_key=True)
+    article: fields.ForeignKeyRelation[Article] = fields.ForeignKeyField("monitoring.Article")
+    article_id: UUID
+    key = fields.CharField(max_length=256)
+
+    class Meta:
+        table = "article_links"
+        unique_together = (("article_id", "key"),)
+        indexes = (("key",),)
+
+
+class TestArticle(Model):
+    """An article of a publisher that tests: kept for a day, translated for nobody, and never published."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    identity = fields.CharField(max_length=600, unique=True)
+    slug = fields.CharField(max_length=255)
+    title = fields.TextField(null=True)
+    status = fields.CharField(max_length=11)
+    withdrawn_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    revision = fields.IntField(default=0)
+    content_hash = fields.CharField(max_length=64, default="")
+    source_time: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    source_time_field = fields.CharField(max_length=20, null=True)
+    payload: JsonTextField[dict[str, Any]] = JsonTextField(default=dict)
+    tags: JsonTextField[list[str]] = JsonTextField(default=list)
+    received_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    # The state of each locale, as the document writes it.
+    translations: JsonTextField[list[dict[str, Any]]] = JsonTextField(default=list)
+    is_due = fields.BooleanField(default=False)
+    attempts = fields.IntField(default=0)
+
+    class Meta:
+        table = "test_articles"
+        indexes = (("updated_at",),)
+
+
 class SiteFiles(Model):
     """The one row whose holder writes the sitemap and the feeds: from which state they were written."""
 
     id = fields.IntField(primary_key=True)
     written = fields.CharField(max_length=64, default="")
+    # Links lead where they are to lead after what changed until then.
+    links_followed_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     attempts = fields.IntField(default=0)
     due_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     claim = fields.UUIDField(null=True)

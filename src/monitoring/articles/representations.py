@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from monitoring.articles.models import Article, PublicationStatus, Translation
+from monitoring.articles.models import Article, PublicationStatus, TestArticle, Translation
+from monitoring.articles.own_translations import PUBLISHER
 from monitoring.backends.pages import Page
 from monitoring.contract.cursors import encode_cursor
 from monitoring.contract.timestamps import write_timestamp
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from monitoring.articles.corrections import TranslatedSegment
 
 
-def represent_accepted(articles: Sequence[Article], locales: Sequence[str]) -> dict[str, Any]:
+def represent_accepted(articles: Sequence[Article | TestArticle], locales: Sequence[str]) -> dict[str, Any]:
     """Render `ArticleAccepted` for a submission whose articles were taken in."""
     is_published = articles[0].status == PublicationStatus.PUBLISHED
     several = {"article_ids": [str(article.id) for article in articles]} if len(articles) > 1 else {}
@@ -35,6 +36,16 @@ def represent_ignored() -> dict[str, Any]:
 def represent_article(article: Article) -> dict[str, Any]:
     """Render `Article` with its translations, which the caller has fetched, sorted by locale."""
     translations = sorted(article.translations, key=lambda translation: translation.locale)
+    return _describe(article, [represent_state(translation) for translation in translations])
+
+
+def represent_test_article(article: TestArticle) -> dict[str, Any]:
+    """Write `Article` for one that is a test."""
+    states = sorted(article.translations, key=lambda state: str(state["locale"]))
+    return {**_describe(article, states), "is_test": True}
+
+
+def _describe(article: Article | TestArticle, states: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "id": str(article.id),
         "slug": article.slug,
@@ -44,7 +55,7 @@ def represent_article(article: Article) -> dict[str, Any]:
         "tags": article.tags or [],
         "received_at": write_timestamp(article.received_at),
         "updated_at": write_timestamp(article.updated_at),
-        "translations": [represent_state(translation) for translation in translations],
+        "translations": states,
     }
 
 
@@ -65,6 +76,7 @@ def represent_translation(article: Article, locale: str, page: Mapping[str, Any]
         "revision": page["revision"],
         "translated_at": page.get("translated_at"),
         "engine": page.get("engine"),
+        "is_publishers_own": page.get("engine") == PUBLISHER,
         "is_demonstration": page.get("is_demonstration", False),
         "untranslated_segments": page.get("untranslated_segments", 0),
         "corrected_segments": page.get("corrected_segments", 0),
@@ -100,4 +112,5 @@ def represent_state(translation: Translation) -> dict[str, Any]:
         "reason": translation.reason,
         "untranslated_segments": translation.untranslated_segments if translation.translated_at else None,
         "translated_at": write_timestamp(translation.translated_at),
+        "is_publishers_own": translation.engine == PUBLISHER,
     }

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from uuid import UUID
 
 from tortoise.backends.base.client import BaseDBAsyncClient
 from tortoise.exceptions import IntegrityError
 from tortoise.expressions import Q, Subquery
 
+from monitoring.articles.announcements import find_readers
 from monitoring.articles.history import note_revision
 from monitoring.articles.intake import (
     choose_folder,
@@ -23,6 +25,7 @@ from monitoring.articles.intake import (
     insert_article,
     make_article,
 )
+from monitoring.articles.links.addresses import key_of_article
 from monitoring.articles.models import Article, HistoryEvent, PublicationStatus, Translation
 from monitoring.articles.queueing import queue_translations
 from monitoring.articles.rules import (
@@ -54,6 +57,9 @@ from monitoring.articles.withdrawal import (
     take_back,
     try_to_remove_files,
 )
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
+from monitoring.audit.service import record
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import TransactionConflict
@@ -68,6 +74,8 @@ LISTED_FIELDS = ("id", "slug", "title", "status", "revision", "tags", "received_
 
 MAX_CONFLICTS = 3
 MAX_PAUSE_SECONDS = 0.1
+
+Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
@@ -104,20 +112,45 @@ async def receive_submission(payload: dict[str, Any]) -> Receipt:
     the submission has changed no row.
     """
     submission = read_submission(payload, datetime.now(UTC))
-    receipt = await _receive_insistently(submission)
+    receipt = await insist(partial(_receive, submission))
     if receipt.article.remove_at:
         await try_to_remove_files(receipt.article.id)
     return receipt
 
 
-async def _receive_insistently(submission: Submission) -> Receipt:
-    # When an article arrives twice at once, the unique columns let one submission win, and the other then
-    # finds its row. When two transactions lock each other out, the one that was undone waits for the other.
+async def publish_kept(article_id: UUID, actor: Actor) -> Article | None:
+    """Publish an unpublished article with the text that was kept. Returns None if there is no such article.
+
+    Submissions that were made before now, as far as they tell, do not unpublish it again. Raises
+    `NothingToPublish` or `StorageUnavailable`; then nothing has changed.
+    """
+    log_article(article_id)
+    now = current_backends().clock.now()
+    async with page_transaction():
+        article = await Article.select_for_update().get_or_none(id=article_id)
+        if article is None or article.status != PublicationStatus.UNPUBLISHED:
+            return None
+        submission = replace(
+            read_submission(article.payload, now).published_at(now), identity=article.identity
+        )
+        taken_folders = await find_taken_folders(submission)
+        receipt = await _publish_again(submission, taken_folders.values(), now)
+        for team in await find_readers():
+            await record(team.id, actor, Action.ARTICLE_PUBLISHED, article.slug, article.id)
+        return receipt.article
+
+
+async def insist(receive: Callable[[], Awaitable[Result]]) -> Result:
+    """Receive a submission, and once more if another one came between.
+
+    When an article arrives twice at once, the unique columns let one submission win, and the other then finds
+    its row. When two transactions lock each other out, the one that was undone waits for the other.
+    """
     for _ in range(MAX_CONFLICTS):
         with suppress(IntegrityError, TransactionConflict):
-            return await _receive(submission)
+            return await receive()
         await asyncio.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - jitter is no secret
-    return await _receive(submission)
+    return await receive()
 
 
 async def _receive(submission: Submission) -> Receipt:
@@ -129,7 +162,8 @@ async def _receive(submission: Submission) -> Receipt:
             take = _publish_again if is_published else _withdraw
             receipt = await take(submission, taken_folders.values(), now)
         else:
-            _demand_text(submission)
+            submission = submission.completed_by({})
+            demand_text(submission)
             article = make_article(submission, taken_folders.values(), now)
             if not is_published:
                 await mark_leftovers(article, submission, taken_folders.values(), now)
@@ -144,14 +178,18 @@ async def _receive(submission: Submission) -> Receipt:
     return receipt
 
 
-def _demand_text(submission: Submission) -> None:
-    """Refuse a new article whose page would be empty, or would have everything but the text."""
+def demand_text(submission: Submission) -> None:
+    """Refuse a new article whose page would be empty, or would have everything but the text.
+
+    Raises `UnreadText` or `NothingToPublish`.
+    """
     if submission.status is PublicationStatus.PUBLISHED and (field := submission.find_unread_text()):
         raise UnreadText(field)
-    _demand_words(submission)
+    demand_words(submission)
 
 
-def _demand_words(submission: Submission) -> None:
+def demand_words(submission: Submission) -> None:
+    """Raise `NothingToPublish` if the page would be empty."""
     if submission.status is PublicationStatus.PUBLISHED and not submission.has_words():
         raise NothingToPublish
 
@@ -179,7 +217,7 @@ async def _publish_again(submission: Submission, taken_folders: Collection[str],
     was_published = article.status == PublicationStatus.PUBLISHED
     has_old_files = article.remove_at is not None
     if kind is SubmissionKind.NEW_REVISION:
-        _demand_words(submission)
+        demand_words(submission)
         await _revise(article, submission, now)
         article.withdrawn_at = article.remove_at = None
         article.nudged_at = now
@@ -227,6 +265,7 @@ async def _revise(article: Article, submission: Submission, now: datetime) -> No
     is_published_again = article.status != submission.status == PublicationStatus.PUBLISHED
     article.status = submission.status
     article.payload, article.tags = submission.payload, read_tags(submission.payload)
+    article.address = key_of_article(submission.payload)
     article.updated_at = now
     if submission.content_hash != article.content_hash:
         article.revision += 1

@@ -40,6 +40,8 @@ class Translated(TypedDict, total=False):
     untranslated_segments: int
     corrected_segments: int
     translated_at: datetime
+    links: Sequence[Mapping[str, Any]]
+    heading_ids: Sequence[str]
 
 
 @asynccontextmanager
@@ -90,9 +92,13 @@ async def put_page(
     The caller finds the versions first, and then asks the database whether the page is still its own. If it
     stalls in between and loses its lock, others have replaced the versions, and the late put is refused.
     """
-    page = _describe_page(article, locale, submission, **translated)
+    await replace_page(_describe_page(article, locale, submission, **translated), replacing=replacing)
+
+
+async def replace_page(page: Mapping[str, Any], *, replacing: Versions) -> None:
+    """Store a page in place of these versions. Raises `StorageUnavailable`, as `put_page` does."""
     storage = _configured_storage()
-    for path in _paths(article.slug, locale):
+    for path in _paths(page["slug"], page["locale"]):
         content = await asyncio.to_thread(_write_page, path, page)
         await storage.put(path, content, replacing[path])
 
@@ -148,6 +154,7 @@ def _describe_page(
         "is_demonstration": translated.get("is_demonstration", False),
         "untranslated_segments": translated.get("untranslated_segments", 0),
         "corrected_segments": translated.get("corrected_segments", 0),
+        **{name: value for name, value in translated.items() if name in ("links", "heading_ids")},
         "delivery": submission,
     }
 

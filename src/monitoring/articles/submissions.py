@@ -13,6 +13,7 @@ import orjson
 
 from monitoring.articles.field_names import (
     OTHER_WORDS,
+    OWN_TRANSLATIONS,
     PUBLICATION_TIMES,
     PUBLISHING_FIELDS,
     PUBLISHING_FIELDS_OF_ARTICLE,
@@ -21,6 +22,7 @@ from monitoring.articles.field_names import (
     TITLES,
 )
 from monitoring.articles.models import PublicationStatus
+from monitoring.articles.own_translations import keep_own_translations
 from monitoring.articles.plain_words import name_folder, read_words
 from monitoring.articles.publishing_words import read_status
 from monitoring.articles.rules import SENT_FIELD, SOURCE_TIME_FIELDS
@@ -72,15 +74,34 @@ class Submission:
     def completed_by(self, kept: Mapping[str, Any]) -> Submission:
         """Return the submission, with what it leaves out taken from the stored payload.
 
-        Only a submission without text is completed: others say all there is. A null and an empty text name
-        nothing.
+        Only a submission without text is completed: others say all there is, but for the publisher's own
+        translations. A null and an empty text name nothing.
         """
-        if self._has(TEXTS) or not kept:
+        payload = self.payload
+        if kept and not self._has(TEXTS):
+            told = _without_empty(payload)
+            payload = _without_submission_fields(kept) | told
+            payload["article"] = _without_status(kept["article"]) | told.get("article", {})
+            # With their nulls, which take translations back.
+            translations = {name: self.payload["article"].get(name) for name in OWN_TRANSLATIONS}
+            payload["article"] |= {name: value for name, value in translations.items() if value}
+        payload = keep_own_translations(payload, kept.get("article", {}))
+        if payload is self.payload:
             return self
-        told = _without_empty(self.payload)
-        payload = _without_submission_fields(kept) | told
-        payload["article"] = _without_status(kept["article"]) | told.get("article", {})
         return replace(self, payload=payload, content_hash=_hash_content(payload))
+
+    def published_at(self, moment: datetime) -> Submission:
+        """Return the submission as if its publisher had sent the same to be published, at a moment."""
+        payload = _without_submission_fields(self.payload)
+        payload["article"] = _without_status(self.payload["article"])
+        return replace(
+            self,
+            payload=payload,
+            status=PublicationStatus.PUBLISHED,
+            content_hash=_hash_content(payload),
+            source_time=moment,
+            source_time_field=SENT_FIELD,
+        )
 
     def has_words(self) -> bool:
         """Return whether there is a title or text, without which the page would be empty."""

@@ -11,11 +11,13 @@ from tortoise.expressions import Subquery
 from tortoise.queryset import QuerySet
 
 from monitoring.articles.claims import is_due, note_worker_deaths
+from monitoring.articles.links.addresses import key_of_article
 from monitoring.articles.models import Article, PublicationStatus, Translation
 from monitoring.articles.queueing import NEVER, queue_translations
 from monitoring.articles.service import page_through_articles
 from monitoring.articles.submissions import read_tags
-from monitoring.articles.tasks import translate_article
+from monitoring.articles.tasks import translate_article, translate_test_article
+from monitoring.articles.test_articles import drop_old_test_articles, find_forgotten_test_articles
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.leases import NUDGE_INTERVAL, is_idle, sweep_idle
@@ -33,6 +35,13 @@ async def sweep() -> int:
 async def _find_idle_articles(now: datetime) -> QuerySet[Article]:
     due = Translation.filter(is_due(now))
     return Article.filter(is_idle(now), id__in=Subquery(due.values("article_id")))
+
+
+async def sweep_test_articles(now: datetime) -> None:
+    """Drop test articles after their day, and send a message for each that waits without one."""
+    await drop_old_test_articles(now)
+    for article_id in await find_forgotten_test_articles(now):
+        await translate_test_article.send(str(article_id))
 
 
 async def release_abandoned_claims() -> None:
@@ -71,6 +80,16 @@ async def note_tags() -> None:
         for article_id in await unread.values_list("id", flat=True):
             article = await Article.get(id=article_id).only("payload")
             await unread.filter(id=article_id).update(tags=read_tags(article.payload))
+
+
+async def read_addresses() -> None:
+    """Read the addresses of published articles that a release before has taken in. Once, at the start."""
+    async for revisions in page_through_articles():
+        unread = Article.filter(id__in=list(revisions), address__isnull=True)
+        for article_id in await unread.values_list("id", flat=True):
+            article = await Article.get(id=article_id).only("payload")
+            if article.payload:
+                await unread.filter(id=article_id).update(address=key_of_article(article.payload))
 
 
 async def _find_articles_behind(locales: Sequence[str]) -> AsyncIterator[UUID]:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from monitoring.articles.claims import claim_translation, needs_to_be_alone
 from monitoring.articles.engine_runner import EngineRunner, current_engine, locales_at_once
+from monitoring.articles.test_articles import rehearse_translation
 from monitoring.articles.translation_attempt import SharedReading, attempt_translation
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import BackendUnavailable
@@ -41,6 +42,12 @@ async def translate_article(article_id: str) -> None:
     except ExceptionGroup as failures:  # one outage may fail several locales
         _, unforeseen = failures.split(BackendUnavailable)
         raise (unforeseen or failures).exceptions[0] from None
+
+
+@task(queue_name="articles")
+async def translate_test_article(article_id: str) -> None:
+    """Translate a test article. A second message does nothing."""
+    await rehearse_translation(UUID(article_id))
 
 
 async def _translate_due(article_id: str, runner: EngineRunner, reading: SharedReading) -> None:

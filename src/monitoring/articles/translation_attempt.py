@@ -5,15 +5,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 
 from monitoring.articles.announcements import announce_translation
 from monitoring.articles.claims import TranslationClaim, lease
 from monitoring.articles.engine_runner import EngineRunner
 from monitoring.articles.history import note_translation
+from monitoring.articles.links.following import find_targets, note_links
+from monitoring.articles.links.pages import PageLink, with_addresses, write_links
 from monitoring.articles.models import Article, HistoryEvent, TranslationStatus
+from monitoring.articles.own_translations import (
+    PUBLISHER,
+    find_own_translation,
+    leave_for_engine,
+    with_each_own_translation,
+    with_own_translation,
+    without_own_translations,
+)
 from monitoring.articles.refused_segments import store_refusals
 from monitoring.articles.rules import (
     BUDGET_INTERVAL,
@@ -63,6 +74,8 @@ class SharedReading:
 
     def __init__(self, runner: EngineRunner) -> None:
         self.one_locale = asyncio.Lock()
+        self.has_links = False
+        self.heading_ids: Sequence[str] = ()
         self._runner = runner
         self._revision: int | None = None
         self._source: SourceArticle | None = None
@@ -76,8 +89,12 @@ class SharedReading:
         return self._source
 
     async def _read(self, article: Article) -> SourceArticle:
-        source = await self._runner.read(article.payload)
+        source = await self._runner.read(without_own_translations(article.payload))
         await note_uses(article.id, list(source.hashes.values()))
+        links = await self._runner.find_links(*with_each_own_translation(article.payload))
+        await note_links(article, links)
+        self.has_links = bool(links)
+        self.heading_ids = await self._runner.find_heading_ids(article.payload)
         return source
 
 
@@ -94,8 +111,9 @@ async def attempt_translation(
             source = await reading.read(claim.article)
             if source.is_small:
                 await turn.aclose()
-            translated = await _translate(claim, runner, source)
-        await _store(claim, translated, runner)
+            translated = await _translate_or_take(claim, runner, source)
+            links = await runner.find_links(translated.payload) if reading.has_links else []
+        await _store(claim, translated, links, reading.heading_ids)
     except asyncio.CancelledError:
         await claim.give_back()
         raise
@@ -116,6 +134,23 @@ async def attempt_translation(
         log.exception("The translation into %s failed", claim.row.locale)
         return await _try_later(claim, UNEXPECTED)
     return None
+
+
+async def _translate_or_take(
+    claim: TranslationClaim, runner: EngineRunner, source: SourceArticle
+) -> TranslatedArticle:
+    """Translate, but for what the publisher has translated itself."""
+    own = find_own_translation(claim.article.payload, claim.row.locale)
+    if own is None:
+        return await _translate(claim, runner, source)
+    rest = await runner.read(leave_for_engine(source.payload, own))
+    translated = await _translate(claim, runner, rest)
+    return replace(
+        translated,
+        payload=with_own_translation(translated.payload, own),
+        is_demonstration=translated.is_demonstration and translated.segment_count > 0,
+        engine=PUBLISHER,
+    )
 
 
 async def _translate(
@@ -148,7 +183,12 @@ def _demand_enough(translated: TranslatedArticle) -> None:
         )
 
 
-async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner: EngineRunner) -> None:
+async def _store(
+    claim: TranslationClaim,
+    translated: TranslatedArticle,
+    links: Sequence[PageLink],
+    heading_ids: Sequence[str],
+) -> None:
     now, locale = current_backends().clock.now(), claim.row.locale
     versions = await find_versions(claim.article.slug, locale)
     async with page_transaction():
@@ -158,20 +198,24 @@ async def _store(claim: TranslationClaim, translated: TranslatedArticle, runner:
             translated_at=now,
             reason=None,
             untranslated_segments=translated.refused_count,
-            engine=runner.engine.name,
+            engine=translated.engine,
             is_demonstration=translated.is_demonstration,
         )
         if is_ours:
+            targets = await find_targets(translated.payload, links, locale) if links else {}
+            payload, links = with_addresses(translated.payload, links, targets)
             await put_page(
                 claim.article,
                 locale,
-                translated.payload,
+                payload,
                 replacing=versions,
-                engine=runner.engine.name,
+                engine=translated.engine,
                 is_demonstration=translated.is_demonstration,
                 untranslated_segments=translated.refused_count,
                 corrected_segments=translated.corrected_count,
                 translated_at=now,
+                links=write_links(links),
+                heading_ids=heading_ids if translated.engine != PUBLISHER else [],
             )
             await store_refusals(claim.row.id, translated.refused)
             await note_translation(claim.row, HistoryEvent.TRANSLATED, now=now)

@@ -12,7 +12,7 @@ from tortoise.expressions import Q, Subquery
 
 from monitoring.articles.announcements import announce_withdrawal, find_readers
 from monitoring.articles.history import forget_history
-from monitoring.articles.models import Article, PublicationStatus, Translation
+from monitoring.articles.models import Article, ArticleLink, PublicationStatus, TestArticle, Translation
 from monitoring.articles.rules import SENT_FIELD
 from monitoring.articles.storage import SOURCE_LOCALE, find_page, page_transaction, remove_pages
 from monitoring.articles.submissions import Submission, identify_article, private_folder
@@ -25,6 +25,8 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.backends.outage import note_refusal
+from monitoring.contract.entity_tags import is_current, version_of
+from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
 
 # A worker that stalled may store a translation after the files were removed. It has given up long before.
@@ -42,8 +44,12 @@ _ACTIONS = {
 }
 
 
-async def withdraw_article(article_id: UUID, status: PublicationStatus, actor: Actor) -> Article | None:
+async def withdraw_article(
+    article_id: UUID, status: PublicationStatus, actor: Actor, if_match: str | None = None
+) -> Article | None:
     """Unpublish or delete an article. Returns None if there is none to unpublish or delete. Idempotent.
+
+    Raises Problem if `if_match` names another version (RFC 9110 §13.1.1).
 
     Submissions that give an earlier time than now do not publish it again.
     """
@@ -52,6 +58,8 @@ async def withdraw_article(article_id: UUID, status: PublicationStatus, actor: A
         article = await Article.select_for_update().get_or_none(id=article_id)
         if article is None or (article.status == PublicationStatus.DELETED != status):
             return None
+        if not is_current(if_match, version_of(article.updated_at)):
+            raise Problem("article_changed")
         if article.status != status:
             now = current_backends().clock.now()
             await take_back(article, status, now, actor)
@@ -74,6 +82,7 @@ async def take_back(
     await article.translations.all().delete()
     if status is PublicationStatus.DELETED:
         await forget_segments(article)
+        await ArticleLink.filter(article_id=article.id).delete()
         await forget_history(article.id)
         erase_content(article)
     log.info("The article is %s by %s", status, actor.name)
@@ -82,7 +91,7 @@ async def take_back(
         await record(team.id, actor, _ACTIONS[status], article.slug, article.id)
 
 
-def erase_content(article: Article) -> None:
+def erase_content(article: Article | TestArticle) -> None:
     """Take the content out of a row that stays."""
     article.update_from_dict({"title": None, "content_hash": "", "payload": {}, "tags": []})
 

@@ -8,6 +8,7 @@ import re
 import secrets
 
 CLIENT_ID_PREFIX = "mon_live_"
+TEST_CLIENT_ID_PREFIX = "mon_test_"
 SECRET_PREFIX = "mon_secret_"  # noqa: S105 - a prefix, so that scanners for leaked secrets can find one
 CLIENT_ID_RANDOM_BYTES = 18  # 24 URL-safe characters
 SECRET_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
@@ -18,9 +19,15 @@ NO_KEY_SHA256 = "0" * 64
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def generate_client_id() -> str:
-    """Make a public identifier."""
-    return CLIENT_ID_PREFIX + secrets.token_urlsafe(CLIENT_ID_RANDOM_BYTES)
+def generate_client_id(*, is_test: bool = False) -> str:
+    """Make a public identifier, which says whether it is a test key's."""
+    prefix = TEST_CLIENT_ID_PREFIX if is_test else CLIENT_ID_PREFIX
+    return prefix + secrets.token_urlsafe(CLIENT_ID_RANDOM_BYTES)
+
+
+def is_test_client_id(client_id: str) -> bool:
+    """Return whether an identifier is a test key's."""
+    return client_id.startswith(TEST_CLIENT_ID_PREFIX)
 
 
 def is_client_id(text: str) -> bool:

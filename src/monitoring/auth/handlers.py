@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from starlette.requests import Request
 
 from monitoring.auth import service
+from monitoring.auth.callers import MODE_HEADER, mode_of
 from monitoring.auth.client_authentication import ClientCredentials, read_client_credentials
 from monitoring.auth.limits import client_network, count_request
 from monitoring.auth.models import ApiKey
@@ -24,7 +25,7 @@ from monitoring.auth.tokens import sign_token
 from monitoring.backends.current import current_backends
 from monitoring.contract.problems import Problem
 from monitoring.web.cacheable import CACHE_CONTROL
-from monitoring.web.replies import NO_STORE, Reply
+from monitoring.web.replies import NO_STORE, Reply, notes_of
 
 # docs/running.md tells operators to wait this long between publishing a key and signing with it.
 JWKS_HEADERS = {"Cache-Control": CACHE_CONTROL}
@@ -45,7 +46,7 @@ async def issue_token(body: dict[str, str] | None, request: Request) -> Reply:
     """Exchange client credentials for a bearer token (RFC 6749 §4.4)."""
     form, settings = body or {}, current_backends().settings
     credentials = await _count_client(request, form)
-    key = await _demand_key(credentials)
+    key = await _demand_key(request, credentials)
     if form.get("grant_type", "client_credentials") != "client_credentials":
         raise Problem("oauth_unsupported_grant_type")
     scopes = narrow_scopes(key.scopes, form.get("scope"))
@@ -57,14 +58,14 @@ async def issue_token(body: dict[str, str] | None, request: Request) -> Reply:
 
 async def introspect_token(body: dict[str, str], request: Request) -> Reply:
     """Return whether a token of the caller's team is active, with its claims (RFC 7662)."""
-    key = await _demand_key(await _count_client(request, body))
+    key = await _demand_key(request, await _count_client(request, body))
     claims = await find_active_token(key.team_id, body["token"])
     return Reply(represent_introspection(claims), headers=NO_STORE)
 
 
 async def revoke_token(body: dict[str, str], request: Request) -> Reply:
     """Revoke a token of the caller's own (RFC 7009)."""
-    key = await _demand_key(await _count_client(request, body))
+    key = await _demand_key(request, await _count_client(request, body))
     try:
         await service.revoke_token(key, body["token"])
     except AnotherClientsTokenError:
@@ -80,8 +81,10 @@ async def _count_client(request: Request, form: Mapping[str, str]) -> ClientCred
     return credentials
 
 
-async def _demand_key(credentials: ClientCredentials) -> ApiKey:
+async def _demand_key(request: Request, credentials: ClientCredentials) -> ApiKey:
+    """Return the client's key, and have the answer say its world."""
     key = await authenticate_key(credentials.client_id, credentials.client_secret)
     if key is None:
         raise Problem("oauth_invalid_client")
+    notes_of(request.scope).headers[MODE_HEADER] = mode_of(key.client_id)
     return key

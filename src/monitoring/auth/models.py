@@ -21,6 +21,11 @@ class Team(Model):
     max_monitors = fields.IntField()
     monitors_count = fields.IntField(default=0)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
+    # The team that this one is the sandbox of: test keys belong to it, and people do not.
+    sandbox_of: fields.ForeignKeyNullableRelation[Team] = fields.ForeignKeyField(
+        "monitoring.Team", related_name="sandboxes", null=True
+    )
+    sandbox_of_id: UUID | None
 
     class Meta:
         table = "teams"

@@ -9,7 +9,7 @@ from typing import Never
 from pydantic import SecretStr
 from starlette.requests import Request
 
-from monitoring.auth.callers import Caller
+from monitoring.auth.callers import MODE_HEADER, Caller, TestPublisher
 from monitoring.auth.limits import client_address, client_network, count_request, demand_allowance
 from monitoring.auth.publishers import find_fault_of_signature, has_access_token, is_any_secret
 from monitoring.auth.service import find_living_key
@@ -17,6 +17,7 @@ from monitoring.auth.tokens import InvalidTokenError, TokenClaims, verify_token
 from monitoring.backends.current import current_backends
 from monitoring.contract.document import Node
 from monitoring.contract.problems import Problem
+from monitoring.web.replies import notes_of
 from monitoring.web.routing import operation_of
 from monitoring.web.security import SecurityHandler
 
@@ -31,6 +32,7 @@ class BearerSecurity(SecurityHandler):
         backends, claims = current_backends(), _read_token(request)
         allowance = await backends.counters.hit(backends.settings.rate_limit_api, claims.client_id)
         caller = await _find_caller(request, claims)
+        notes_of(request.scope).headers[MODE_HEADER] = caller.mode
         demand_allowance(request, allowance)
         scope = operation_of(request).get("x-required-scope")
         if scope and scope not in caller.scopes:
@@ -45,22 +47,29 @@ class WebhookSecurity(SecurityHandler):
     and Outrank's access token is as good as both.
     """
 
-    async def let_in(self, request: Request, scheme: Node) -> None:  # noqa: ARG002 - all are judged
-        """Return no caller: a publisher acts for no team, whichever token it sends beside the secret."""
+    async def let_in(self, request: Request, scheme: Node) -> TestPublisher | None:  # noqa: ARG002 - all are judged
+        """Return no caller: a publisher acts for no team, whichever token it sends beside the secret.
+
+        Only one that tests is told from the others.
+        """
         settings = current_backends().settings
         listed = {name for alternative in operation_of(request)["security"] for name in alternative}
         signing_secrets = settings.ghost_webhook_secrets if "ghostSignature" in listed else ()
         access_tokens = settings.outrank_access_tokens if "outrankToken" in listed else ()
-        if not (settings.webhook_secrets or signing_secrets or access_tokens):
+        secrets, test_secrets = settings.webhook_secrets, settings.webhook_test_secrets
+        if not (secrets or test_secrets or signing_secrets or access_tokens):
             raise Problem("webhook_secret_not_configured")
         if has_access_token(request, access_tokens):
-            return
-        if not is_any_secret(request.headers.get("x-webhook-secret", ""), settings.webhook_secrets):
+            return None
+        sent = request.headers.get("x-webhook-secret", "")
+        is_test = is_any_secret(sent, test_secrets)
+        if not is_test and not is_any_secret(sent, secrets):
             problem = await _find_problem(request, signing_secrets, access_tokens)
             if problem:
                 await _refuse_publisher(request, problem)
         if settings.webhook_require_bearer or _sends_credentials(request):
             await _find_caller(request, _read_token(request))
+        return TestPublisher() if is_test else None
 
 
 SECURITY_HANDLERS: dict[str, type[SecurityHandler]] = {"bearer": BearerSecurity, "apiKey": WebhookSecurity}

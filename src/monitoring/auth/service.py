@@ -12,6 +12,7 @@ from uuid import UUID
 
 import orjson
 from tortoise.exceptions import IntegrityError
+from tortoise.expressions import Q
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import COMMAND_LINE, Actor
@@ -74,24 +75,25 @@ async def create_team(name: str, plan: str, max_monitors: int) -> Team:
 async def change_plan(name: str, plan: str, max_monitors: int) -> Team | None:
     """Move a team to a plan; None if there is no such team. Monitors beyond a smaller plan stay."""
     async with transaction():
-        team = await Team.select_for_update(no_key=True).get_or_none(name=name)
+        team = await Team.select_for_update(no_key=True).get_or_none(name=name, sandbox_of=None)
         if team is None:
             return None
         changes = {"plan": plan, "max_monitors": max_monitors}
         await team.update_from_dict(changes).save(update_fields=changes)
+        await Team.filter(sandbox_of_id=team.id).update(**changes)
         await record(team.id, COMMAND_LINE, Action.PLAN_CHANGED, plan, team.id)
         return team
 
 
 async def list_teams() -> list[Team]:
-    """Return all teams, oldest first."""
-    return await Team.all().order_by("id")
+    """Return all teams, oldest first. Sandboxes are none."""
+    return await Team.filter(sandbox_of=None).order_by("id")
 
 
 async def create_key(
     team: Team, name: str, scopes: Sequence[str], by: Actor = COMMAND_LINE, key_id: UUID | None = None
 ) -> CreatedKey:
-    """Create a key; any number of them can live at once.
+    """Create a key; any number of them can live at once. A sandbox's key is a test key.
 
     A `key_id` that the caller chooses makes one key only: using it again raises `KeyExistsError`.
     """
@@ -101,7 +103,7 @@ async def create_key(
             key = await ApiKey.create(
                 id=key_id or uuid7(),
                 team=team,
-                client_id=generate_client_id(),
+                client_id=generate_client_id(is_test=team.sandbox_of_id is not None),
                 secret_sha256=hash_secret(secret),
                 name=name,
                 scopes=list(scopes),
@@ -115,13 +117,17 @@ async def create_key(
 
 
 async def find_team(name: str) -> Team | None:
-    """Return the team with this name."""
-    return await Team.get_or_none(name=name)
+    """Return the team with this name. A sandbox is found by its team."""
+    return await Team.get_or_none(name=name, sandbox_of=None)
 
 
-async def list_keys(team_id: UUID | None = None) -> list[ApiKey]:
-    """Return a team's keys, or all keys, oldest first, including revoked ones."""
-    keys = ApiKey.filter(team_id=team_id) if team_id else ApiKey.all()
+async def list_keys(team_id: UUID | None = None, *, of_both_worlds: bool = False) -> list[ApiKey]:
+    """Return a team's keys, or all keys, oldest first, including revoked ones.
+
+    Those of the team's sandbox are another team's, unless the keys `of_both_worlds` are wanted.
+    """
+    of_sandbox = Q(team__sandbox_of_id=team_id) if of_both_worlds else Q()
+    keys = ApiKey.filter(Q(team_id=team_id) | of_sandbox) if team_id else ApiKey.all()
     return await keys.order_by("id").select_related("team")
 
 

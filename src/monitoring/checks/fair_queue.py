@@ -285,4 +285,6 @@ class _Place(NamedTuple):
 
 def _host_key(claimed: Claimed) -> _HostKey:
     endpoint = claimed.probe.endpoint
+    if claimed.is_sandbox:  # its hosts are not those of others
+        return (str(claimed.subject.team_id), 0)
     return (endpoint.host, endpoint.port) if endpoint else None

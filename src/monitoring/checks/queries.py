@@ -30,8 +30,9 @@ _OF_EVERY_KIND = (
     *("timeout_seconds", "interval_seconds", "failure_threshold", "recovery_threshold"),
     "retry_interval_seconds",
 )
-SETTINGS = tuple(dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)))
-_OF_MONITOR = ("status", *SETTINGS)
+_IS_SANDBOX = "(SELECT sandbox_of_id IS NOT NULL FROM teams WHERE teams.id = monitors.team_id)"
+SETTINGS = (*dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)), "is_sandbox")
+_OF_MONITOR = ", ".join([*(f"monitors.{name}" for name in ("status", *SETTINGS[:-1])), _IS_SANDBOX])
 
 # An appointment further ahead than this was made by a clock that was ahead. A lease is shorter than GRACE.
 # A heartbeat's lies as far ahead as its schedule says, so it goes by the moment from which that counts.
@@ -54,7 +55,7 @@ _CLAIM_ON_POSTGRES = f"""
     FROM monitors
     WHERE watches.id = ANY(ARRAY(SELECT id FROM due)) AND monitors.id = watches.monitor_id
     RETURNING {", ".join(f"watches.{name}" for name in _OF_CHECK_STATE)},
-              {", ".join(f"monitors.{name}" for name in _OF_MONITOR)}
+              {_OF_MONITOR}
 """  # noqa: S608 - names of our own
 _DUE_ON_POSTGRES = """
     SELECT id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -75,7 +76,7 @@ _CLAIM_ON_SQLITE = f"""
     ) || ' seconds'), '.000000', ''), next_check_at = min(next_check_at, $1)
     WHERE monitor_id IN ({{due}})
     RETURNING {", ".join(_OF_CHECK_STATE)}, (
-        SELECT json_array({", ".join(_OF_MONITOR)}) FROM monitors WHERE id = monitor_id
+        SELECT json_array({_OF_MONITOR}) FROM monitors WHERE id = monitor_id
     ) AS monitor
 """  # noqa: S608 - names of our own
 _DUE_ON_SQLITE = "SELECT monitor_id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2"

@@ -14,6 +14,8 @@ from tortoise.exceptions import OperationalError
 from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.errors import BackendUnavailable, describe_error
 from monitoring.cli.commands import AsJson, show_rows
+from monitoring.monitors.models import Monitor
+from monitoring.outbound.echoes import may_ping
 from monitoring.settings import CheckerSettings, Settings, WorkerSettings, read_settings
 
 PATIENCE_SECONDS = 15.0
@@ -54,7 +56,7 @@ def doctor(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Check settings, database, schema, clock, blog storage and queue. Status 1 if one of them has a problem.
+    """Check settings, database, schema, clock, blog storage, queue and pings. Status 1 if one has a problem.
 
     It writes something small to each backend. Invalid settings end it with status 2.
     """
@@ -75,6 +77,7 @@ async def _examine_all(settings: Settings) -> list[_Diagnosis]:
                 await _examine("clock", _compare_clocks, backends),
                 await _examine("blog_storage", _write_an_object, backends),
                 await _examine("queue", _write_a_key, backends),
+                await _examine("pings", _open_a_socket, backends),
             ]
 
 
@@ -133,3 +136,21 @@ async def _write_a_key(backends: Backends) -> str | None:
         return None
     await backends.queue.try_to_write()
     return "a key was written"
+
+
+async def _open_a_socket(backends: Backends) -> str | None:
+    """Find out whether monitors of type `ping` can be checked, if the operator allows or somebody has any."""
+    if not backends.settings.ping_monitors:
+        return None
+    if may_ping():
+        return "the kernel allows them"
+    if backends.settings.checks_at_once and await _exists_ping_monitor():
+        raise _Fault("the kernel allows none, so monitors are unknown: set net.ipv4.ping_group_range")
+    return None
+
+
+async def _exists_ping_monitor() -> bool:
+    try:
+        return await Monitor.exists(type="ping")
+    except OperationalError:  # no table yet
+        return False

@@ -8,6 +8,7 @@ import typer
 
 from monitoring.auth import service
 from monitoring.auth.models import ApiKey
+from monitoring.auth.sandboxes import open_sandbox
 from monitoring.auth.scopes import DEFAULT_SCOPES, SCOPES
 from monitoring.cli.commands import (
     AsJson,
@@ -30,12 +31,13 @@ def create_key(
         list[str] | None, typer.Option(help=f"What it may do; {' and '.join(DEFAULT_SCOPES)} if left out.")
     ] = None,
     *,
+    is_test: Annotated[bool, typer.Option("--test", help="A key to the team's sandbox, for tests.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Create a key and show its secret, which cannot be shown again."""
     if unknown := set(scope or ()) - set(SCOPES):
         fail(f"There is no scope {', '.join(sorted(unknown))}; choose from {', '.join(SCOPES)}")
-    created = run_command(_create_key(team_name, name, scope or list(DEFAULT_SCOPES)))
+    created = run_command(_create_key(team_name, name, scope or list(DEFAULT_SCOPES), is_test=is_test))
     if created is None:
         fail(f"There is no team {team_name}")
     key, secret = created.key, created.client_secret
@@ -68,16 +70,20 @@ def revoke_key(
     show_row(_represent_key(key), as_json=as_json)
 
 
-async def _create_key(team_name: str, name: str, scopes: list[str]) -> service.CreatedKey | None:
+async def _create_key(
+    team_name: str, name: str, scopes: list[str], *, is_test: bool
+) -> service.CreatedKey | None:
     team = await service.find_team(team_name)
-    return await service.create_key(team, name, scopes) if team else None
+    if team is None:
+        return None
+    return await service.create_key(await open_sandbox(team.id) if is_test else team, name, scopes)
 
 
 async def _list_keys(team_name: str | None) -> list[ApiKey] | None:
     if team_name is None:
         return await service.list_keys()
     team = await service.find_team(team_name)
-    return await service.list_keys(team.id) if team else None
+    return await service.list_keys(team.id, of_both_worlds=True) if team else None
 
 
 def _represent_key(key: ApiKey) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 
 from monitoring.contract.document import Json, Node, published_document
@@ -29,6 +29,12 @@ def read_defaults(schema_name: str) -> Mapping[str, Json]:
 def read_notes(schema_name: str, keyword: str) -> Mapping[str, Json]:
     """Return what a keyword says of every field of a schema that has it."""
     return {name: schema[keyword] for name, schema in _fields_of(schema_name).items() if keyword in schema}
+
+
+def read_required(schema_name: str) -> Sequence[str]:
+    """Return the names of the fields that a schema demands."""
+    required: Sequence[str] = published_document().root["components"]["schemas"][schema_name]["required"]
+    return required
 
 
 @cache

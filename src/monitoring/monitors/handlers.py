@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from monitoring.auth.callers import Caller
+from monitoring.by_key.placing import Conditions
+from monitoring.by_key.replies import represent_placed
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.monitors import muting, queries, service
-from monitoring.monitors.contracts.preparing import prepare_contract
+from monitoring.monitors.contracts.preparing import prepare_contract, prepare_placed_contract
 from monitoring.monitors.heartbeats.tokens import find_heartbeat
 from monitoring.monitors.queries import MonitorFilter, MonitorRow, row_of
 from monitoring.monitors.representations import represent_monitor, represent_mute, represent_page
@@ -37,7 +39,7 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
 
 async def create_monitor(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
     """Create a monitor."""
-    given = await prepare_contract(body)
+    given = await prepare_contract(caller.team_id, body)
 
     async def create() -> Reply:
         monitor = await service.create_monitor(caller.team_id, given, by=caller.actor)
@@ -45,6 +47,29 @@ async def create_monitor(body: Json, caller: Caller, act_once: ActOnce) -> Reply
         return _reply(row, 201, Location=f"/api/monitors/{monitor.id}")
 
     return await act_once(create)
+
+
+async def put_monitor_by_key(  # noqa: PLR0913 - one argument a parameter of the document
+    key: str,
+    body: Json,
+    caller: Caller,
+    act_once: ActOnce,
+    *,
+    if_match: str | None = None,
+    if_none_match: str | None = None,
+) -> Reply:
+    """Create or replace the monitor with a key."""
+    conditions = Conditions(if_match, if_none_match)
+    given = await prepare_placed_contract(body, await service.find_monitor_by_key(caller.team_id, key))
+
+    async def put() -> Reply:
+        placed = await service.put_monitor(caller.team_id, key, given, conditions, by=caller.actor)
+        monitor = placed.row
+        mute = await find_mute(monitor.id, datetime.now(UTC))
+        shown = _reply(row_of(monitor, mute, await find_heartbeat(monitor)))
+        return represent_placed(placed, "monitor", shown, f"/api/monitors/{monitor.id}")
+
+    return await act_once(put)
 
 
 async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
@@ -58,7 +83,8 @@ async def update_monitor(
     """Change a monitor."""
     given = body
     if body.get("contract") is not None:
-        given = await prepare_contract(body, await service.get_monitor(caller.team_id, UUID(monitor_id)))
+        saved = await service.get_monitor(caller.team_id, UUID(monitor_id))
+        given = await prepare_contract(caller.team_id, body, saved)
 
     async def update() -> Reply:
         monitor = await service.update_monitor(

@@ -12,6 +12,7 @@ from tortoise.models import Model
 from monitoring.auth.models import Team
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
+from monitoring.by_key.placing import MAX_KEY_CHARACTERS
 from monitoring.contract.document import Json
 
 # The type of monitors that are not asked: jobs report to them.
@@ -56,6 +57,8 @@ class Monitor(Model):
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
+    # What the team's own programs call it.
+    key = fields.CharField(max_length=MAX_KEY_CHARACTERS, null=True)
     version = fields.IntField(default=1)
     search_text = fields.TextField()
     # The credentials that `request_headers` has masks for: encrypted JSON, empty if there are none. Null
@@ -76,6 +79,7 @@ class Monitor(Model):
     class Meta:
         table = "monitors"
         indexes = (("team_id", "id"),)
+        unique_together = (("team_id", "key"),)
 
     def remember(self, check_state: CheckState) -> None:
         """Attach the check state, as `select_related` does, to save a query."""

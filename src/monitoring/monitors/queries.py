@@ -270,6 +270,7 @@ def _readers() -> Mapping[str, Reader]:
 def _columns_of_monitors() -> Sequence[str]:
     return (
         "id",
+        "key",
         *column_names(),
         "contract_read_at",
         "contract_problem",

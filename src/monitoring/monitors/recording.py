@@ -43,6 +43,19 @@ async def record_change(
     await record(monitor.team_id, by, Action.MONITOR_UPDATED, monitor.name, monitor.id, changes)
 
 
+def name_changed_fields(before: Configuration, after: Configuration) -> list[str]:
+    """Return the dotted names of the fields that differ, in order.
+
+    Both configurations contain the credentials that checks send. If only the document of the contract is
+    another one, that is `contract`.
+    """
+    old, new = ({**each, "contract": conceal_contract(each["contract"])} for each in (before, after))
+    changed = find_changed_fields(old, new)
+    if before["contract"] != after["contract"] and not any(name.startswith("contract") for name in changed):
+        changed.add("contract")
+    return sorted(changed)
+
+
 def _show(configuration: Configuration) -> Mapping[str, Json]:
     """Mask credentials, and what is sent: the log is kept for good, and bodies hold passwords and tokens."""
     hidden = {name: MASK if configuration[name] else None for name in ("request_body", "client_certificate")}

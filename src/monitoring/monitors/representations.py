@@ -18,6 +18,7 @@ def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
     """Write a `Monitor`, with fields in the order of the document."""
     return {
         "id": str(monitor["id"]),
+        "key": monitor["key"],
         **represent_configuration(monitor),
         "contract": show_contract(monitor),
         **_represent_ping_url(monitor["encrypted_token"]),

@@ -57,6 +57,20 @@ def change(
     return _judged(after)
 
 
+def replace(
+    configuration: Mapping[str, Json], given: Mapping[str, Json], defaults: Mapping[str, Json]
+) -> Configuration:
+    """Replace a configuration by what `complete` makes of what a client sent.
+
+    The client certificate, which no answer shows, stays if it is left out. Raises Problem as `complete` does,
+    and for another type.
+    """
+    after = complete({"client_certificate": configuration["client_certificate"], **given}, defaults)
+    if after["type"] != configuration["type"]:
+        raise Problem("monitor_type_kept", type=configuration["type"])
+    return after
+
+
 def status_after(status: str, *, paused: bool) -> str:
     """Return the status after `paused` is set. Resuming resets it; otherwise it stays."""
     if paused:

@@ -19,6 +19,7 @@ from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.inserts import insert_together
+from monitoring.by_key.placing import Conditions, Placed, demand_free_key, lock_keys, place
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import is_current
 from monitoring.contract.problems import Problem
@@ -32,22 +33,26 @@ from monitoring.monitors.configuration import (
     sent_configuration_of,
     store_configuration,
 )
+from monitoring.monitors.contracts.keeping import is_same_contract
 from monitoring.monitors.health import State
 from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.heartbeats.tokens import new_token
 from monitoring.monitors.maintenance.covering import cover_monitor, is_covered
 from monitoring.monitors.models import HEARTBEAT, CheckState, Monitor
-from monitoring.monitors.recording import entries_of, record_act, record_change
+from monitoring.monitors.recording import entries_of, name_changed_fields, record_act, record_change
 from monitoring.monitors.settings_rules import demand_offered, demand_public_resolver
 
 
-async def create_monitor(team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None) -> Monitor:
+async def create_monitor(
+    team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None, key: str | None = None
+) -> Monitor:
     """Create a monitor. Raises Problem if the plan is full, or the operator does not allow it."""
     configuration = rules.complete(given, default_configuration())
     demand_offered(configuration, current_backends().settings)
     now = datetime.now(UTC)
     monitor = Monitor(
         team_id=team_id,
+        key=key,
         status=rules.status_after("pending", paused=configuration["paused"]),
         status_changed_at=now,
         created_at=now,
@@ -97,17 +102,62 @@ async def update_monitor(
     by: Actor | None = None,
 ) -> Monitor:
     """Apply a merge patch. One that changes nothing leaves the version and `updated_at` as they are."""
+    patch = dict(patch)
     async with transaction():
-        if "tags" in patch:  # before the check state, as when windows are applied
-            await Team.select_for_update(no_key=True).get(id=team_id)
+        if patch.keys() & {"key", "tags"}:  # before the check state, as when windows are applied
+            await lock_keys(team_id)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
+        key = patch.pop("key", monitor.key)
+        await demand_free_key(Monitor, team_id, key, monitor_id)
         before = sent_configuration_of(monitor)
-        after = rules.change(before, patch, default_configuration())
-        if after != before:
-            demand_public_resolver(after, current_backends().settings)
-            await _store_change(monitor, before, after)
-            await record_change(monitor, before, after, by)
+        await _change(monitor, key, before, rules.change(before, patch, default_configuration()), by)
         return monitor
+
+
+async def put_monitor(
+    team_id: UUID, key: str, given: Mapping[str, Json], conditions: Conditions, *, by: Actor | None = None
+) -> Placed[Monitor]:
+    """Create the monitor with this key, or replace its configuration. Raises Problem as both do."""
+
+    async def create() -> Monitor:
+        return await create_monitor(team_id, given, by=by, key=key)
+
+    async def replace(monitor_id: UUID) -> tuple[Monitor, Collection[str]]:
+        monitor = await _lock_monitor(team_id, monitor_id, conditions.if_match)
+        before = sent_configuration_of(monitor)
+        after = rules.replace(before, given, default_configuration())
+        if is_same_contract(monitor, after["contract"]):
+            after["contract"] = before["contract"]
+        await _change(monitor, key, before, after, by)
+        return monitor, name_changed_fields(before, after)
+
+    return await place(
+        Monitor,
+        team_id,
+        key,
+        conditions,
+        create=create,
+        replace=replace,
+        exists=Problem("monitor_exists"),
+        changed=Problem("monitor_changed"),
+    )
+
+
+async def find_monitor_by_key(team_id: UUID, key: str) -> Monitor | None:
+    """Return the team's monitor with this key."""
+    return await Monitor.get_or_none(team_id=team_id, key=key)
+
+
+async def _change(
+    monitor: Monitor, key: str | None, before: Configuration, after: Configuration, by: Actor | None
+) -> None:
+    """Store a key and a configuration, if one of them is another."""
+    if after == before and key == monitor.key:
+        return
+    old_key, monitor.key = monitor.key, key
+    demand_public_resolver(after, current_backends().settings)
+    await _store_change(monitor, before, after)
+    await record_change(monitor, {**before, "key": old_key}, {**after, "key": key}, by)
 
 
 async def delete_monitor(

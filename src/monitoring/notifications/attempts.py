@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
+from monitoring.auth.sandboxes import is_sandbox
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.outage import note_delay
+from monitoring.contract.document import Json
 from monitoring.metrics import NOTIFICATION_ATTEMPTS
 from monitoring.notifications.channels import CHANNELS
+from monitoring.notifications.channels.keeping import KeepingSender
 from monitoring.notifications.channels.protocol import AttemptResult
 from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.claims import DeliveryClaim
@@ -21,7 +24,7 @@ from monitoring.notifications.disabling import disable, find_failure
 from monitoring.notifications.grouping import end_parts
 from monitoring.notifications.incident_order import release_followers
 from monitoring.notifications.log_lines import log_failure, log_given_up
-from monitoring.notifications.models import DeliveryStatus, NotificationChannel
+from monitoring.notifications.models import DeliveryStatus, KeptRequest, NotificationChannel
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.rules import Conclusion, conclude
 
@@ -29,14 +32,15 @@ STORE_AGAIN_SECONDS = 1.0
 
 
 async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
-    """Send a claimed delivery and store the result, unless the claim was lost meanwhile.
+    """Send a claimed delivery and store the result, unless the claim was lost meanwhile. A sandbox keeps it.
 
     Returns deliveries to nudge: those that waited for this attempt, and those that tell other channels that
     this one was disabled.
     """
     delivery, kind, now = claim.row, CHANNELS[claim.channel.type], current_backends().clock.now()
+    keeping = KeepingSender(claim.channel) if await is_sandbox(claim.channel.team_id) else None
     try:
-        result = await kind.send(delivery, claim.channel, sender, now)
+        result = await kind.send(delivery, claim.channel, keeping or sender, now)
     except asyncio.CancelledError:
         await claim.give_back()
         raise
@@ -44,13 +48,13 @@ async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
         await claim.give_back(may_have_arrived=claim.had_arrived)
         raise
     conclusion = conclude(result, delivery.attempts, random.random())  # noqa: S311 - jitter is no secret
-    told = await _store_while_leased(claim, result, conclusion)
+    told = await _store_while_leased(claim, result, conclusion, keeping.kept if keeping else None)
     NOTIFICATION_ATTEMPTS.labels(conclusion.outcome).inc()
     return told
 
 
 async def _store_while_leased(
-    claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion
+    claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion, kept: Json
 ) -> list[UUID]:
     """Store the result, retrying while the database is away, so that nothing is sent twice.
 
@@ -60,7 +64,7 @@ async def _store_while_leased(
     while True:
         now = current_backends().clock.now()
         try:
-            return await _store(claim, result, conclusion, now)
+            return await _store(claim, result, conclusion, kept, now)
         except DatabaseUnavailable as error:
             if lease_ends_at is None or now >= lease_ends_at:
                 raise
@@ -69,7 +73,7 @@ async def _store_while_leased(
 
 
 async def _store(
-    claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion, now: datetime
+    claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion, kept: Json, now: datetime
 ) -> list[UUID]:
     outcome = {
         "status": conclusion.status,
@@ -89,6 +93,8 @@ async def _store(
         await follow(claim.channel, result.new_settings, now)
         told = await disable(claim.channel, result.disabled_reason, now) if result.disabled_reason else []
         is_ours = await claim.end(**outcome, due_at=due_at, nudged_at=None)
+        if is_ours and kept:
+            await KeptRequest.update_or_create({"request": kept}, delivery_id=claim.row.id)
         if is_ours and due_at:
             log_failure(claim.row, claim.channel, result.error_message, due_at)
         if is_ours and conclusion.status is DeliveryStatus.FAILED:

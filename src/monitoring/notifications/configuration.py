@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from monitoring.contract.configurations import (
@@ -11,6 +11,7 @@ from monitoring.contract.configurations import (
     member_of,
     read_defaults,
     read_notes,
+    read_required,
 )
 from monitoring.contract.document import Json
 from monitoring.notifications.models import NotificationChannel
@@ -21,6 +22,7 @@ __all__ = [
     "complete_routing",
     "configuration_of",
     "default_configuration",
+    "required_fields",
     "secret_fields",
 ]
 
@@ -52,6 +54,11 @@ def complete_routing(configuration: Mapping[str, Json]) -> Configuration:
 def default_configuration(channel_type: str) -> Mapping[str, Json]:
     """Return the default of every field that has one. The name's default depends on the type."""
     return read_defaults(_schema_of(channel_type))
+
+
+def required_fields(channel_type: str) -> Sequence[str]:
+    """Return the fields that a new channel of a type must be given."""
+    return read_required(_schema_of(channel_type))
 
 
 def secret_fields(channel_type: str) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -15,12 +15,14 @@ from monitoring.audit.actors import Actor
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.notifications.announcing import make_delivery
 from monitoring.notifications.confirming import count_question
 from monitoring.notifications.models import (
     CONFIRMATION,
     DeliveryStatus,
+    KeptRequest,
     NotificationChannel,
     NotificationDelivery,
 )
@@ -69,6 +71,12 @@ async def list_deliveries(
     """Return up to `limit` deliveries to a channel, newest first, from the one after `after_id` on."""
     deliveries = NotificationDelivery.filter(channel_id=channel.id)
     return await read_page(deliveries.filter(status=status) if status else deliveries, limit, after_id)
+
+
+async def read_kept_requests(deliveries: Collection[NotificationDelivery]) -> dict[UUID, Json]:
+    """Return what a sandbox would have sent, by delivery: the document's `KeptRequest`."""
+    kept = KeptRequest.filter(delivery_id__in=[each.id for each in deliveries])
+    return {each.delivery_id: each.request for each in await kept} if deliveries else {}
 
 
 async def list_deliveries_about(

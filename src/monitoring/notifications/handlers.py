@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from functools import partial
 from uuid import UUID
 
 from starlette.requests import Request
 
-from monitoring.auth.callers import Caller
+from monitoring.auth.callers import TEST_MODE, Caller
 from monitoring.auth.limits import count_request
 from monitoring.backends.current import current_backends
 from monitoring.backends.pages import take_page
+from monitoring.by_key.placing import Conditions
+from monitoring.by_key.replies import represent_placed
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import version_of
 from monitoring.notifications import deliveries, exams, service
 from monitoring.notifications.channels.targets import demand_reachable
-from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.representations import (
     represent_channel,
     represent_channels,
@@ -43,14 +46,38 @@ async def list_notification_channels(
 
 async def create_notification_channel(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
     """Create a channel. No other reply holds the secret of a webhook."""
-    await demand_reachable(body)
+    await demand_reachable(caller.team_id, body)
     return await act_once(partial(_create_channel, caller, body))
 
 
 async def _create_channel(caller: Caller, given: Json) -> Reply:
     channel = await service.create_channel(caller.team_id, given, by=caller.actor)
     location = f"/api/notification-channels/{channel.id}"
-    return Reply(represent_created_channel(channel), 201, {"Location": location, **NO_STORE})
+    body, version = represent_created_channel(channel), version_of(channel.updated_at)
+    return Reply.tagged(body, 201, {"Location": location, **NO_STORE}, version=version)
+
+
+async def put_notification_channel_by_key(  # noqa: PLR0913 - one argument a parameter of the document
+    key: str,
+    body: Json,
+    caller: Caller,
+    act_once: ActOnce,
+    *,
+    if_match: str | None = None,
+    if_none_match: str | None = None,
+) -> Reply:
+    """Create or replace the channel with a key. The reply to a new webhook has its secret."""
+    await demand_reachable(caller.team_id, body)
+    return await act_once(partial(_put_channel, key, caller, body, Conditions(if_match, if_none_match)))
+
+
+async def _put_channel(key: str, caller: Caller, given: Json, conditions: Conditions) -> Reply:
+    placed = await service.put_channel(caller.team_id, key, given, conditions, by=caller.actor)
+    channel = placed.row
+    tagged = _reply(channel)
+    shown = represent_created_channel(channel) if placed.is_new else tagged.body
+    reply = Reply(shown, headers={**tagged.headers, **(NO_STORE if placed.is_new else {})})
+    return represent_placed(placed, "notification_channel", reply, f"/api/notification-channels/{channel.id}")
 
 
 async def get_notification_channel(channel_id: str, caller: Caller) -> Reply:
@@ -62,7 +89,7 @@ async def update_notification_channel(
     channel_id: str, body: Json, caller: Caller, act_once: ActOnce, if_match: str | None = None
 ) -> Reply:
     """Change a channel."""
-    await demand_reachable(body)
+    await demand_reachable(caller.team_id, body)
     return await act_once(partial(_update_channel, UUID(channel_id), caller, body, if_match))
 
 
@@ -87,7 +114,10 @@ async def test_notification_channel(  # the document names it so: it is no test
     await _count(request, caller)
     queued = await _nudged(await act_once(partial(_queue_test, UUID(channel_id), caller)))
     tried = await deliveries.wait_for_attempt(UUID(queued.json_value()["id"]))
-    return Reply(represent_delivery(tried)) if tried else queued
+    if tried is None:
+        return queued
+    kept = await _read_kept(caller, [tried])
+    return Reply(represent_delivery(tried, kept.get(tried.id)))
 
 
 async def _queue_test(channel_id: UUID, caller: Caller) -> Reply:
@@ -116,7 +146,13 @@ async def list_notification_deliveries(
     """Return a page of a channel's deliveries."""
     channel = await service.get_channel(caller.team_id, UUID(channel_id))
     after_id = decode_cursor(cursor) if cursor else None
-    return Reply(represent_deliveries(await deliveries.list_deliveries(channel, status, limit, after_id)))
+    page = await deliveries.list_deliveries(channel, status, limit, after_id)
+    return Reply(represent_deliveries(page, await _read_kept(caller, page.rows)))
+
+
+async def _read_kept(caller: Caller, shown: Collection[NotificationDelivery]) -> Mapping[UUID, Json]:
+    """Return what a sandbox would have sent. The live world keeps nothing of that."""
+    return await deliveries.read_kept_requests(shown) if caller.mode == TEST_MODE else {}
 
 
 async def redeliver_notification(

@@ -13,6 +13,7 @@ from tortoise.models import Model
 from monitoring.auth.models import Team
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
+from monitoring.by_key.placing import MAX_KEY_CHARACTERS
 
 # The type of channels that are a team's own server.
 WEBHOOK = "webhook"
@@ -44,6 +45,8 @@ class NotificationChannel(Model):
     confirmed_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     # When a reader last confirmed or unsubscribed. Links to confirm from before are used up.
     answered_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
+    # What the team's own programs call it.
+    key = fields.CharField(max_length=MAX_KEY_CHARACTERS, null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
@@ -55,6 +58,7 @@ class NotificationChannel(Model):
     class Meta:
         table = "notification_channels"
         indexes = (("team_id", "id"),)
+        unique_together = (("team_id", "key"),)
 
 
 class ReceiverExam(Model):
@@ -138,3 +142,18 @@ class NotificationDelivery(Model):
     class Meta:
         table = "notification_deliveries"
         indexes = (("channel_id", "id"),)
+
+
+class KeptRequest(Model):
+    """What a sandbox would have sent for a delivery: the request of the last attempt, without secrets."""
+
+    id = fields.UUIDField(primary_key=True, default=uuid7)
+    delivery: fields.OneToOneRelation[NotificationDelivery] = fields.OneToOneField(
+        "monitoring.NotificationDelivery", related_name="kept_request"
+    )
+    delivery_id: UUID
+    # As the document's `KeptRequest`
+    request: JsonTextField[dict[str, Any]] = JsonTextField()
+
+    class Meta:
+        table = "kept_requests"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from monitoring.backends.pages import Page
 from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.document import Json
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.configuration import configuration_of
 from monitoring.notifications.models import (
@@ -23,6 +26,7 @@ def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
     confirmed = {"confirmed_at": write_timestamp(channel.confirmed_at)} if channel.type == EMAIL else {}
     return {
         "id": str(channel.id),
+        "key": channel.key,
         **configuration_of(channel),
         **confirmed,
         "disabled_reason": channel.disabled_reason,
@@ -45,8 +49,11 @@ def represent_channels(page: Page[NotificationChannel]) -> dict[str, Any]:
     }
 
 
-def represent_delivery(delivery: NotificationDelivery) -> dict[str, Any]:
-    """Render a `NotificationDelivery`, its fields in the order of the document."""
+def represent_delivery(delivery: NotificationDelivery, kept_request: Json = None) -> dict[str, Any]:
+    """Render a `NotificationDelivery`, its fields in the order of the document.
+
+    `kept_request` is what a sandbox would have sent.
+    """
     is_pending = delivery.status == DeliveryStatus.PENDING
     return {
         "id": str(delivery.id),
@@ -58,6 +65,7 @@ def represent_delivery(delivery: NotificationDelivery) -> dict[str, Any]:
         "created_at": write_timestamp(delivery.created_at),
         "next_attempt_at": write_timestamp(delivery.due_at) if is_pending else None,
         "delivered_at": write_timestamp(delivery.delivered_at),
+        **({"kept_request": kept_request} if kept_request else {}),
     }
 
 
@@ -73,9 +81,11 @@ def represent_exam(exam: ReceiverExam) -> dict[str, Any]:
     }
 
 
-def represent_deliveries(page: Page[NotificationDelivery]) -> dict[str, Any]:
+def represent_deliveries(
+    page: Page[NotificationDelivery], kept_requests: Mapping[UUID, Json]
+) -> dict[str, Any]:
     """Render a `NotificationDeliveryList`."""
     return {
-        "deliveries": [represent_delivery(delivery) for delivery in page.rows],
+        "deliveries": [represent_delivery(each, kept_requests.get(each.id)) for each in page.rows],
         "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
     }

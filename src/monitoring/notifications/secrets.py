@@ -33,6 +33,14 @@ def store_secrets(secrets: Mapping[str, Json]) -> str:
     return encrypt(orjson.dumps(secrets).decode())
 
 
+def texts_in(secrets: Json) -> list[str]:
+    """Return every text of the secret fields, of which some are lists of objects."""
+    if isinstance(secrets, str):
+        return [secrets]
+    inner = secrets.values() if isinstance(secrets, dict) else secrets
+    return [text for each in inner for text in texts_in(each)]
+
+
 def mask_secrets(configuration: Configuration) -> Configuration:
     """Replace secrets with masks. Values that are masked already stay."""
     masks = secret_fields(configuration["type"])

@@ -5,7 +5,7 @@ Functions with an actor (`by`) record the action in the audit log.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -13,22 +13,25 @@ import orjson
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
-from monitoring.audit.changes import find_changes
+from monitoring.audit.changes import find_changed_fields, find_changes
 from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.backends.pages import Page, read_page
-from monitoring.contract.configurations import change, complete, merge
+from monitoring.by_key.placing import Conditions, Placed, demand_free_key, lock_keys, place
+from monitoring.contract.configurations import Configuration, change, complete, merge
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
 from monitoring.notifications.channels import CHANNELS
 from monitoring.notifications.configuration import (
+    Configuration,
     columns_of,
     complete_routing,
     configuration_of,
     default_configuration,
+    required_fields,
     secret_fields,
 )
 from monitoring.notifications.confirming import ask_reader
@@ -69,7 +72,7 @@ async def find_alerted_channels(team_id: UUID, monitor_id: UUID) -> list[Notific
 
 
 async def create_channel(
-    team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None
+    team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None, key: str | None = None
 ) -> NotificationChannel:
     """Create a channel. Raises Problem if the team has too many, or if the service cannot send email.
 
@@ -77,27 +80,32 @@ async def create_channel(
     """
     if given["type"] == EMAIL and current_backends().settings.email_from is None:
         raise Problem("email_not_configured")
-    kind = CHANNELS[given["type"]]
-    configuration = complete(given, default_configuration(given["type"]), kind.default_name)
-    configuration = complete_routing(configuration)
-    check_quiet_hours(configuration["routing"])
+    channel = compose_channel(team_id, given)
     async with transaction():
         # One lock for counting and inserting: two at once cannot pass the cap, and ids follow the commits.
         await Team.select_for_update(no_key=True).get(id=team_id)
         if await NotificationChannel.filter(team_id=team_id).count() >= MAX_CHANNELS_A_TEAM:
             raise Problem("notification_channel_limit_reached")
-        now = datetime.now(UTC)
-        channel = await NotificationChannel.create(
-            team_id=team_id,
-            secret=kind.make_secret(_secrets_in(given)),
-            created_at=now,
-            updated_at=now,
-            **columns_of(mask_secrets(configuration)),
-        )
+        channel.key = key
+        channel.created_at = channel.updated_at = datetime.now(UTC)
+        await channel.save(force_create=True)
         if channel.enabled and channel.is_unconfirmed:
             await ask_reader(channel)
         await record_act(channel, Action.CHANNEL_CREATED, by)
         return channel
+
+
+def compose_channel(team_id: UUID, given: Mapping[str, Json]) -> NotificationChannel:
+    """Return a new channel, which is not stored. Raises Problem for quiet hours that nobody can keep."""
+    kind = CHANNELS[given["type"]]
+    configuration = complete(given, default_configuration(given["type"]), kind.default_name)
+    configuration = complete_routing(configuration)
+    check_quiet_hours(configuration["routing"])
+    return NotificationChannel(
+        team_id=team_id,
+        secret=kind.make_secret(_secrets_in(given)),
+        **columns_of(mask_secrets(configuration)),
+    )
 
 
 async def get_channel(team_id: UUID, channel_id: UUID) -> NotificationChannel:
@@ -119,37 +127,109 @@ async def update_channel(
     reader of a new email address is asked to confirm it. Raises Problem if the patch is for channels of
     another type, or makes the body too large.
     """
+    patch = dict(patch)
     async with transaction():
+        if "key" in patch:
+            await lock_keys(team_id)
         channel = await _lock_channel(team_id, channel_id, if_match)
-        if patch["type"] != channel.type:
-            raise Problem("notification_channel_type_fixed")
+        key = patch.pop("key", channel.key)
         before = configuration_of(channel)
-        defaults = default_configuration(channel.type)
-        changed = change(before, patch, defaults, CHANNELS[channel.type].default_name)
-        changed = mask_secrets(complete_routing(changed))
-        after = {name: changed.get(name) for name in before}
-        check_quiet_hours(changed["routing"])
-        if len(orjson.dumps(after.get("body"))) > MAX_BODY_BYTES:
-            raise Problem("notification_channel_body_too_large")
-        has_new_secrets = _renew_secrets(channel, _secrets_in(patch))
-        if has_new_secrets or after != before:
-            channel.update_from_dict(columns_of(after))
-            has_new_reader = after.get("address") != before.get("address")
-            if has_new_reader:
-                channel.confirmed_at = None
-            if channel.enabled:
-                channel.disabled_reason = None
-            elif before["enabled"]:
-                await end_waiting_deliveries(channel.id)
-            channel.updated_at = datetime.now(UTC)
-            await channel.save()
-            is_to_be_asked = channel.enabled and (has_new_reader or not before["enabled"])
-            if is_to_be_asked and channel.is_unconfirmed:
-                await ask_reader(channel)
-            renewed = _secrets_in(patch) if has_new_secrets else ()
-            changes = find_changes(before, after, renewed=renewed)
-            await record_act(channel, Action.CHANNEL_UPDATED, by, changes)
+        after, has_new_secrets = change_channel(channel, patch)
+        await demand_free_key(NotificationChannel, team_id, key, channel_id)
+        await _store_change(channel, key, before, after, _secrets_in(patch) if has_new_secrets else {}, by)
         return channel
+
+
+async def put_channel(
+    team_id: UUID, key: str, given: Mapping[str, Json], conditions: Conditions, *, by: Actor | None = None
+) -> Placed[NotificationChannel]:
+    """Create the channel with this key, or replace its configuration.
+
+    What is left out gets its default, or stays if it has none: secrets do. Raises Problem as `create_channel`
+    and `update_channel` do, and for a new channel that lacks what has no default.
+    """
+    given = merge({}, dict(given))  # null is the default
+
+    async def create() -> NotificationChannel:
+        for name in required_fields(given["type"]):
+            if name not in given:
+                raise Problem("notification_channel_incomplete", field=name)
+        return await create_channel(team_id, given, by=by, key=key)
+
+    async def replace(channel_id: UUID) -> tuple[NotificationChannel, Collection[str]]:
+        channel = await _lock_channel(team_id, channel_id, conditions.if_match)
+        _demand_type(channel, given)
+        kind, defaults = CHANNELS[channel.type], default_configuration(channel.type)
+        before = configuration_of(channel)
+        kept = {name: value for name, value in before.items() if name not in {*defaults, "name", "routing"}}
+        changed = complete({**kept, **given}, defaults, kind.default_name)
+        after, has_new_secrets = _configure(channel, changed, _secrets_in(given))
+        renewed = _secrets_in(given) if has_new_secrets else {}
+        return channel, await _store_change(channel, key, before, after, renewed, by)
+
+    return await place(
+        NotificationChannel,
+        team_id,
+        key,
+        conditions,
+        create=create,
+        replace=replace,
+        exists=Problem("notification_channel_exists"),
+        changed=Problem("notification_channel_changed"),
+    )
+
+
+def change_channel(channel: NotificationChannel, patch: Mapping[str, Json]) -> tuple[Configuration, bool]:
+    """Change a channel by a merge patch, which is not stored. Raises Problem as `update_channel` does.
+
+    Returns what it is configured as now, and whether a secret was changed.
+    """
+    _demand_type(channel, patch)
+    kind, defaults = CHANNELS[channel.type], default_configuration(channel.type)
+    changed = change(configuration_of(channel), patch, defaults, kind.default_name)
+    return _configure(channel, changed, _secrets_in(patch))
+
+
+def _configure(
+    channel: NotificationChannel, changed: Configuration, secrets: Mapping[str, Json]
+) -> tuple[Configuration, bool]:
+    changed = mask_secrets(complete_routing(changed))
+    after = {name: changed.get(name) for name in configuration_of(channel)}
+    check_quiet_hours(changed["routing"])
+    if len(orjson.dumps(after.get("body"))) > MAX_BODY_BYTES:
+        raise Problem("notification_channel_body_too_large")
+    has_new_secrets = _renew_secrets(channel, secrets)
+    channel.update_from_dict(columns_of(after))
+    return after, has_new_secrets
+
+
+async def _store_change(
+    channel: NotificationChannel,
+    key: str | None,
+    before: Configuration,
+    after: Configuration,
+    renewed: Mapping[str, Json],
+    by: Actor | None,
+) -> Collection[str]:
+    """Store a key and a configuration, unless nothing is new. Return the fields that changed."""
+    if not renewed and after == before and key == channel.key:
+        return ()
+    old_key, channel.key = channel.key, key
+    has_new_reader = after.get("address") != before.get("address")
+    if has_new_reader:
+        channel.confirmed_at = None
+    if channel.enabled:
+        channel.disabled_reason = None
+    elif before["enabled"]:
+        await end_waiting_deliveries(channel.id)
+    channel.updated_at = datetime.now(UTC)
+    await channel.save()
+    is_to_be_asked = channel.enabled and (has_new_reader or not before["enabled"])
+    if is_to_be_asked and channel.is_unconfirmed:
+        await ask_reader(channel)
+    changes = find_changes({**before, "key": old_key}, {**after, "key": key}, renewed=renewed)
+    await record_act(channel, Action.CHANNEL_UPDATED, by, changes)
+    return sorted(find_changed_fields(before, after).union(renewed))
 
 
 async def delete_channel(
@@ -169,6 +249,11 @@ async def _lock_channel(team_id: UUID, channel_id: UUID, if_match: str | None) -
     if not is_current(if_match, version_of(channel.updated_at)):
         raise Problem("notification_channel_changed")
     return channel
+
+
+def _demand_type(channel: NotificationChannel, given: Mapping[str, Json]) -> None:
+    if given["type"] != channel.type:
+        raise Problem("notification_channel_type_fixed")
 
 
 def _existing(channel: NotificationChannel | None) -> NotificationChannel:

@@ -20,10 +20,12 @@ from monitoring.outbound.certificates import (
     make_browsing_context,
     make_trusting_context,
 )
+from monitoring.outbound.echoes import ping
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid, is_ours
 from monitoring.outbound.listening import Listener
 from monitoring.outbound.starttls import AskForTls
 from monitoring.outbound.stopwatch import Phase, Stopwatch
+from monitoring.outbound.targets import Endpoint
 from monitoring.outbound.tls_channel import TlsChannel
 from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings, show_certificate
 
@@ -55,9 +57,10 @@ class Connection(NamedTuple, Generic[Reader]):
 class Destination(NamedTuple):
     """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS.
 
-    `ask_for_tls` is said before the handshake.
+    `addresses` are those of `host`. `ask_for_tls` is said before the handshake.
     """
 
+    host: str
     addresses: Sequence[Address]
     port: int
     tls_host: str | None
@@ -100,6 +103,13 @@ class Connector:
         connection = await self._shake_hands(transport, channel, destination, new_reader(), deadline)
         stopwatch.leave()
         return connection
+
+    async def ping(self, _: Endpoint, addresses: Sequence[Address], deadline: float) -> float:
+        """Ping the addresses in turn, and return an echo's round trip in milliseconds.
+
+        Raises ExchangeFailed, PermissionError if the kernel allows no pings, and OSError as `open` does.
+        """
+        return await try_in_turn(addresses, ping, deadline)
 
     async def _shake_hands(
         self,

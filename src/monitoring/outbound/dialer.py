@@ -10,11 +10,11 @@ import asyncio
 import resource
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TypeVar, cast
+from ipaddress import ip_address
+from typing import Protocol, TypeVar, cast
 
 from monitoring.outbound.addresses import Address, Network, is_permitted, read_networks
-from monitoring.outbound.connections import Connection, Connector, Destination, Reader, try_in_turn
-from monitoring.outbound.echoes import ping
+from monitoring.outbound.connections import Connection, Connector, Destination, Reader
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, blocked, too_late
 from monitoring.outbound.resolving import Resolver
 from monitoring.outbound.starttls import AskForTls
@@ -25,7 +25,35 @@ from monitoring.settings import Settings
 
 MAX_CONNECTIONS = 4096
 
+_TYPES_OF_ADDRESSES = {"A", "AAAA"}
+
 Result = TypeVar("Result")
+
+
+class Names(Protocol):
+    """Whoever knows the addresses and records of hosts."""
+
+    async def resolve(self, host: str) -> list[Address]:
+        """Return the addresses of a host, the most promising first. Raises what `Dialer.call` raises."""
+
+    async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
+        """Return the records of a name by this server, or by the operator's. Raises as `resolve` does."""
+
+
+class Hosts(Protocol):
+    """Whoever leads to the hosts of addresses that were judged."""
+
+    async def open(
+        self,
+        destination: Destination,
+        new_reader: Callable[[], Reader],
+        deadline: float,
+        stopwatch: Stopwatch,
+    ) -> Connection[Reader]:
+        """Connect, shake hands, and let a new reader read. Raises what `Dialer.call` raises."""
+
+    async def ping(self, endpoint: Endpoint, addresses: Sequence[Address], deadline: float) -> float:
+        """Return an echo's round trip in milliseconds. Raises what `Call.ping` raises."""
 
 
 @asynccontextmanager
@@ -65,8 +93,8 @@ class Dialer:
 
     def __init__(
         self,
-        resolver: Resolver,
-        connector: Connector,
+        resolver: Names,
+        connector: Hosts,
         allowed_networks: tuple[Network, ...] = (),
         *,
         may_ping: bool = True,
@@ -138,8 +166,8 @@ class Call:
 
     def __init__(
         self,
-        resolver: Resolver,
-        connector: Connector,
+        resolver: Names,
+        connector: Hosts,
         allowed_networks: tuple[Network, ...],
         timeout_seconds: float,
         *,
@@ -168,7 +196,9 @@ class Call:
         said before. Raises what `Dialer.call` raises.
         """
         addresses = await self.find_addresses(endpoint)
-        destination = Destination(addresses, endpoint.port, tls_host, verify_tls, tls, ask_for_tls)
+        destination = Destination(
+            endpoint.host, addresses, endpoint.port, tls_host, verify_tls, tls, ask_for_tls
+        )
         return await self._connector.open(destination, new_reader, self.deadline, self.stopwatch)
 
     async def find_addresses(self, endpoint: Endpoint) -> Sequence[Address]:
@@ -191,18 +221,28 @@ class Call:
         if not self._may_ping:
             raise PermissionError
         self.stopwatch.enter(Phase.WAITING)
-        return await try_in_turn(addresses, ping, self.deadline)
+        return await self._connector.ping(endpoint, addresses, self.deadline)
+
+    async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
+        """Return the records of a name by this name server, which is judged, or by the operator's.
+
+        Theirs may know names that are not for the world, so the addresses that they return are judged.
+        Raises what `Dialer.call` raises.
+        """
+        if server and server.address:
+            self.judge([server.address])
+        self.stopwatch.enter(Phase.RESOLVING)
+        records = await self._resolver.find_records(host, record_type, server)
+        self.stopwatch.leave()
+        if not server and record_type in _TYPES_OF_ADDRESSES:
+            self.judge(map(ip_address, records))
+        return records
 
     def judge(self, addresses: Iterable[Address]) -> None:
         """Raise ExchangeFailed unless every address is permitted: one that is refused refuses the host."""
         for address in addresses:
             if not is_permitted(address, self._allowed_networks):
                 raise blocked()
-
-    @property
-    def name_servers(self) -> Sequence[Endpoint]:
-        """The operator's name servers. They may stand anywhere."""
-        return self._resolver.name_servers
 
     async def _resolve(self, host: str) -> list[Address]:
         self.stopwatch.enter(Phase.RESOLVING)

@@ -66,6 +66,15 @@ class Resolver:
             raise ExchangeFailed(FailureCode.DNS_FAILURE, _sentence(aiodns.error.ARES_ENODATA))
         return [ip_address(node.addr[0].decode()) for node in found.nodes]
 
+    async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
+        """Return the records of a name by this server, or by those of `name_servers`.
+
+        Raises what `resolve` raises.
+        """
+        from monitoring.outbound.name_questions import find_records  # noqa: PLC0415 - it takes 9 MiB
+
+        return await find_records(host, record_type, [server] if server else self.name_servers)
+
 
 def _read_name_server(written: str) -> Endpoint:
     """Read `address` or `address:port`. The brackets of an IPv6 address without a port may be missing."""

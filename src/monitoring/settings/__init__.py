@@ -129,7 +129,7 @@ class Settings(BaseSettings):
     )
     site_page_url: values.PageUrl = _setting(
         "Address of an article on the site, such as https://blog.example.com/{locale}/{slug}/; "
-        "with it, the blog storage has a sitemap and feeds",
+        "with it, the blog storage has a sitemap and feeds, and links lead to translations",
         None,
     )
 
@@ -146,6 +146,11 @@ class Settings(BaseSettings):
     )
     webhook_secrets: values.WebhookSecrets = _setting(
         "Accepted X-Webhook-Secret values, each at least 16 characters; without one the webhook answers 503",
+        (),
+    )
+    webhook_test_secrets: values.WebhookSecrets = _setting(
+        "Secrets of publishers that test, each at least 16 characters: what is submitted with one is judged "
+        "as any submission, published nowhere and dropped after a day",
         (),
     )
     ghost_webhook_secrets: values.WebhookSecrets = _setting(
@@ -308,6 +313,15 @@ class Settings(BaseSettings):
         """Whether other machines can work on the same database."""
         return self.database_url.get_secret_value().startswith("postgres")
 
+    @field_validator("webhook_test_secrets")
+    @classmethod
+    def _check_test_secrets(
+        cls, test_secrets: tuple[SecretStr, ...], info: ValidationInfo
+    ) -> tuple[SecretStr, ...]:
+        if not set(test_secrets).isdisjoint(info.data.get("webhook_secrets", ())):
+            raise ValueError("must have none of WEBHOOK_SECRETS")
+        return test_secrets
+
     @field_validator("database_pool_max_connections")
     @classmethod
     def _check_pool(cls, max_connections: int, info: ValidationInfo) -> int:
@@ -341,6 +355,7 @@ class WorkerSettings(Settings):
 
     signing_keys: values.UnreadSecrets = _setting("Not read", ())
     webhook_secrets: values.UnreadSecrets = _setting("Not read", ())
+    webhook_test_secrets: values.UnreadSecrets = _setting("Not read", ())
     ghost_webhook_secrets: values.UnreadSecrets = _setting("Not read", ())
     outrank_access_tokens: values.UnreadSecrets = _setting("Not read", ())
 

@@ -1,4 +1,4 @@
-"""The stack, outside in: the lifespan, the telemetry of all requests, and so on to the endpoints."""
+"""The stack, outside in: the lifespan, the telemetry, preflights, and so on to the endpoints."""
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -15,6 +15,7 @@ from monitoring.contract.validation import rules_of
 from monitoring.web.connexion_bridge import ConnexionApp, Lifespan
 from monitoring.web.endpoint import Endpoint, Handler, Idempotency
 from monitoring.web.errors import ProblemMiddleware
+from monitoring.web.preflights import Preflights
 from monitoring.web.replies import Reply
 from monitoring.web.routing import judge_encoded_path
 from monitoring.web.security import SecurityHandler
@@ -94,6 +95,7 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
         max_body_bytes,
         layers=[
             RequestTelemetry,
+            partial(Preflights, document=document),
             partial(
                 ProblemMiddleware,
                 document=document,

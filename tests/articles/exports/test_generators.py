@@ -10,6 +10,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -56,6 +57,8 @@ ARTICLES = {
     "html": {"id": 2, "slug": "html", "content_html": f"<p>Bold</p>\n\n    <p>{SHORTCODES}</p>"},
     "my-story": {"id": 3, "slug": "my-story", "content": "Mine {{< lone", "tags": ["constructor", ".."]},
     "pictures": {"id": 6, "slug": "pictures", "content": PICTURES},
+    # The engine answers in capitals, of which `ß` has two.
+    "guide": {"id": 7, "slug": "guide", "content": "[Maß](#maß)\n\n## Maß\n\n## Maß"},
     "no-title": {"id": 4, "slug": "no-title", "title": None, "content": "Text", "published_at": "never"},
 }
 DEMONSTRATION = {"id": 5, "slug": "demonstration", "content": "Text"}
@@ -64,11 +67,13 @@ Site: TypeAlias = "Mapping[str, Page]"  # by path
 
 
 class Page(HTMLParser):
-    """A page that was built: its language links, by locale in lower case, and its text."""
+    """A page that was built: its language links, by locale in lower case, its headings' ids, and its text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.links: dict[str, str] = {}
+        self.ids: list[str] = []  # of headings
+        self.anchors: list[str] = []
         self.text = ""
         self.feed(html)
 
@@ -76,6 +81,10 @@ class Page(HTMLParser):
         named = dict(attrs)
         if tag == "link" and "hreflang" in named:
             self.links[str(named["hreflang"]).lower()] = str(named["href"])
+        if tag == "h2":
+            self.ids.append(str(named.get("id")))
+        if tag == "a":
+            self.anchors.append(unquote(str(named["href"])))
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -199,6 +208,13 @@ class TestBuiltSite:
             assert word in text
             assert SHORTCODES in text
         assert "Mine {{< lone" in site[path_of(pattern, "my-story", "en")].text
+
+
+def test_hugo_keeps_the_ids_of_english_headings(hugo_site: Site) -> None:
+    for locale in ("en", *LOCALES):
+        page = hugo_site[path_of("/{locale}/articles/{slug}/", "guide", locale)]
+        assert (page.ids, page.anchors) == (["maß", "maß-1"], ["#maß"])
+        assert ("MASS" in page.text) == (locale != "en")
 
 
 def path_of(pattern: str, slug: str, locale: str) -> str:

@@ -8,6 +8,7 @@ from articles.exports.sample_pages import (
     TRANSLATED_AT,
     make_page,
     read_front_matter,
+    read_text,
 )
 from monitoring.articles.exports.hugo import HugoExport, escape_shortcodes
 
@@ -40,6 +41,52 @@ class TestHugoExport:
             "revision": 2,
             "draft": True,
         }
+
+
+class TestHeadingIds:
+    IDS = ("fit-first", "wear", "fit-first-1", "own", "tag", "last")
+    TEXT = """\
+[Lleva](#desgaste) y [otro](#prueba-primero) y [suyo](#suyo)
+
+# Prueba primero
+
+> ## Desgaste ##
+
+Prueba primero
+---
+### Suyo {#own}
+<h4>Etiqueta</h4>
+
+- # Último
+"""
+
+    def test_are_those_of_the_english_headings_wherever_hugo_makes_one(self) -> None:
+        page = {**make_page(content=self.TEXT, format="markdown"), "heading_ids": self.IDS}
+        assert (
+            read_text(HugoExport().write_file(page))
+            == """\
+[Lleva](#wear) y [otro](#fit-first) y [suyo](#suyo)
+
+# Prueba primero {#fit-first}
+
+> ## Desgaste ## {#wear}
+
+Prueba primero {#fit-first-1}
+---
+### Suyo {#own}
+<h4>Etiqueta</h4>
+
+- # Último {#last}
+"""
+        )
+
+    @pytest.mark.parametrize(
+        "ids", [(), IDS[1:], ("prueba-primero", "desgaste", "prueba-primero-1", "", "", "")]
+    )
+    def test_stay_as_they_are_if_there_are_none_or_others_or_the_same(self, ids: tuple[str, ...]) -> None:
+        page = {**make_page(content=self.TEXT, format="markdown"), "heading_ids": ids}
+        text = read_text(HugoExport().write_file(page))
+        assert text == self.TEXT
 
 
 class TestEscapeShortcodes:

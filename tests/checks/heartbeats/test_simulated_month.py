@@ -115,14 +115,11 @@ class Job:
 
 def choose_schedule(number: int) -> tuple[dict[str, Any], Callable[[datetime], datetime]]:
     """Choose a heartbeat's settings, and how to say when a ping is expected."""
-    if number == 0:
-        settings, moments = HOURLY, HOURS
-    elif number % 2:
-        settings, moments = CRONS[number // 2 % len(CRONS)]
-    else:
-        settings = PERIODS[number // 2 % len(PERIODS)]
-        period = timedelta(seconds=settings["period_seconds"])
-        return settings, lambda moment: moment + period
+    if number and number % 2 == 0:
+        periodic = PERIODS[number // 2 % len(PERIODS)]
+        period = timedelta(seconds=periodic["period_seconds"])
+        return periodic, lambda moment: moment + period
+    settings, moments = CRONS[number // 2 % len(CRONS)] if number else (HOURLY, HOURS)
     return settings, lambda moment: moments[bisect_right(moments, moment)]
 
 

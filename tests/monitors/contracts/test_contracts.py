@@ -171,6 +171,24 @@ class TestKeeping:
         assert is_problem(answer, catalogue, "contract_incomplete", field="document")
         assert shop.asked == []
 
+    def test_a_contract_that_is_put_again_keeps_its_credential_and_changes_nothing(
+        self, ana: Player, shop: Shop
+    ) -> None:
+        contract = {"document_url": f"{shop.url}/openapi.json", "operation_id": "get_order"}
+        given: dict[str, Any] = {"url": f"{shop.url}/orders/7", "contract": contract}
+        secret = {"document_authorization": "Bearer a-secret-of-this-test"}
+        path = f"{MONITORS}/by-key/orders"
+        assert ana.put(path, json={**given, "contract": {**contract, **secret}}).status_code == 201
+        again = ana.put(path, json=given).json()
+        assert again["changed_fields"] == []
+        assert again["monitor"]["contract"]["document_authorization"] == MASK
+        assert shop.asked[-1] == ("/openapi.json", "Bearer a-secret-of-this-test")
+        shop.document = promise({"type": "object"})
+        assert ana.put(path, json=given).json()["changed_fields"] == ["contract"]
+        changed = ana.put(path, json={**given, "contract": {**contract, "violation": "degraded"}})
+        assert changed.json()["changed_fields"] == ["contract.violation"]
+        assert ana.put(path, json={"url": shop.url}).json()["monitor"]["contract"] is None
+
 
 class TestRefusing:
     def test_a_document_that_cannot_be_fetched_is_refused_before_anything_is_stored(

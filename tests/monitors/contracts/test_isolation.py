@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from threading import Event
 from typing import Any
 
 import orjson
 import pytest
 
 from monitoring.monitors.contracts.documents import UnusableDocumentError
-from monitoring.monitors.contracts.isolation import TooLongError, find_rules_apart, judge_apart
+from monitoring.monitors.contracts.isolation import (
+    TooLongError,
+    find_rules_apart,
+    judge_apart,
+    wait_apart,
+)
 from monitors.contracts.promises import DOCUMENT, promise
 
 HEADERS = {"content-type": "application/json", "x-page": "1"}
@@ -58,3 +65,12 @@ class TestApart:
             judge_apart(slow, 200, HEADERS, "1")
         quick = orjson.dumps(find_rules_apart(DOCUMENT, "get_order")).decode()
         assert judge_apart(quick, 200, HEADERS, "[]")
+
+    @pytest.mark.anyio
+    async def test_however_many_wait_for_it_the_threads_of_others_are_free(self) -> None:
+        is_over = Event()
+        waiting = [asyncio.create_task(wait_apart(is_over.wait)) for _ in range(64)]
+        async with asyncio.timeout(60):
+            await asyncio.sleep(0)
+            await asyncio.to_thread(is_over.set)
+            await asyncio.gather(*waiting)

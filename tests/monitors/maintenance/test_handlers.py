@@ -95,6 +95,15 @@ class TestIfMatch:
         now = {"If-Match": changed.headers["ETag"]}
         assert alice.request(how.upper(), path, headers=now, json=body).is_success
 
+    def test_stops_who_would_end_another_window_than_the_one_seen(
+        self, alice: Player, catalogue: Catalogue
+    ) -> None:
+        path = f"{WINDOWS}/{start(alice)['id']}"
+        seen = {"If-Match": alice.get(path).headers["ETag"]}
+        changed = alice.patch(path, json={"name": "Database"})
+        assert is_problem(alice.post(f"{path}/end", headers=seen), catalogue, "maintenance_window_changed")
+        assert alice.post(f"{path}/end", headers={"If-Match": changed.headers["ETag"]}).is_success
+
 
 class TestChoice:
     def test_is_of_monitors_and_of_tags(self, alice: Player) -> None:
@@ -266,3 +275,19 @@ class TestRefusal:
         answer = alice.request(method, f"{WINDOWS}/{window['id']}{path}", json=body)
         assert is_problem(answer, catalogue, "maintenance_window_not_found")
         assert charlie.get(f"{WINDOWS}/{window['id']}").json() == window
+
+
+class TestPut:
+    def test_keeps_a_start_that_is_left_out(self, alice: Player) -> None:
+        path = f"{WINDOWS}/by-key/deployment"
+        window = alice.put(path, json={"duration_seconds": 600}).json()["maintenance_window"]
+        again = alice.put(path, json={"duration_seconds": 600}).json()
+        assert again == {"changed_fields": [], "maintenance_window": window}
+
+    def test_changes_none_that_is_over(self, alice: Player, catalogue: Catalogue) -> None:
+        path = f"{WINDOWS}/by-key/deployment"
+        window = alice.put(path, json={"duration_seconds": 600}).json()["maintenance_window"]
+        alice.post(f"{WINDOWS}/{window['id']}/end").raise_for_status()
+        assert alice.put(path, json={"duration_seconds": 600}).json()["changed_fields"] == []
+        answer = alice.put(path, json={"duration_seconds": 900})
+        assert is_problem(answer, catalogue, "maintenance_window_ended")

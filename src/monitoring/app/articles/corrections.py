@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from starlette.responses import Response
 
 from monitoring.app.articles.labels import FAULTS
@@ -31,7 +33,7 @@ async def show_segments(visit: Visit) -> Response:
     translation = find_translation_of(article, visit)
     segments = await list_segments(article, translation.locale)
     refused = [segment for segment in segments if segment.fault]
-    is_refused_only = visit.query.get("show") == "refused"
+    is_refused_only = _is_refused_only(visit)
     shown = refused if is_refused_only else segments
     asked = visit.query.get("from", "")
     start = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < len(str(2**31)) else 0
@@ -53,36 +55,50 @@ async def show_segment(visit: Visit) -> Response:
     """Show the form for one segment."""
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
-    segment = await _find_segment(visit, article, translation)
-    return _render_form(visit, article, translation, segment, readable(segment.text or segment.source))
+    place = await _find_place(visit, article, translation)
+    return _render_form(
+        visit, article, translation, place, readable(place.segment.text or place.segment.source)
+    )
 
 
 async def correct_segment(visit: Visit) -> Response:
-    """Take a correction, or take it back, and translate the locale again."""
+    """Take a correction, or take it back, and translate the locale again. Go on to the next if asked to."""
     article, form = await find_article_of(visit), await visit.read_form()
     translation = find_translation_of(article, visit)
-    segment = await _find_segment(visit, article, translation)
-    text = form.get("text", "")
+    place = await _find_place(visit, article, translation)
+    segment, text = place.segment, form.get("text", "")
     if not (text.strip() or form.get("takes_back")):
-        return _render_form(visit, article, translation, segment, text, REFUSALS["correction_empty"])
+        return _render_form(visit, article, translation, place, text, REFUSALS["correction_empty"])
     try:
         if form.get("takes_back"):
             is_changed = await take_back_correction(article, translation.locale, segment.hash, visit.actor)
         else:
             is_changed = bool(await correct(article, translation.locale, {segment.hash: text}, visit.actor))
     except BrokenCodes:
-        return _render_form(visit, article, translation, segment, text, REFUSALS["codes_broken"])
+        return _render_form(visit, article, translation, place, text, REFUSALS["codes_broken"])
     if is_changed:
         await translate_article.send(str(article.id))
     path = f"/articles/{article.id}/{translation.locale}/segments"
-    return visit.redirect(path, notice="translation_corrected" if is_changed else None)
+    if form.get("goes_on") and place.next:
+        path = f"{path}/{place.next}"
+    notice = "translation_corrected" if is_changed else None
+    return visit.redirect(path, notice=notice, show="refused" if _is_refused_only(visit) else None)
+
+
+class _Place(NamedTuple):
+    """A segment among those that are shown: its number, how many there are, and the hash of the next."""
+
+    segment: TranslatedSegment
+    number: int
+    total: int
+    next: str | None
 
 
 def _render_form(  # noqa: PLR0913, PLR0917 - what the form shows
     visit: Visit,
     article: Article,
     translation: Translation,
-    segment: TranslatedSegment,
+    place: _Place,
     text: str,
     error: str = "",
 ) -> Response:
@@ -91,7 +107,9 @@ def _render_form(  # noqa: PLR0913, PLR0917 - what the form shows
         status=400 if error else 200,
         article=article,
         translation=translation,
-        segment=segment,
+        segment=place.segment,
+        spot=place,
+        show="refused" if _is_refused_only(visit) else None,
         text=text,
         faults=FAULTS,
         error=error,
@@ -99,11 +117,19 @@ def _render_form(  # noqa: PLR0913, PLR0917 - what the form shows
     )
 
 
-async def _find_segment(visit: Visit, article: Article, translation: Translation) -> TranslatedSegment:
-    for segment in await list_segments(article, translation.locale):
-        if segment.hash == visit.path_params["segment_id"]:
-            return segment
-    raise Problem("not_found")
+async def _find_place(visit: Visit, article: Article, translation: Translation) -> _Place:
+    """Find the segment of the path: among the refused ones if only these are shown, and it is one of them."""
+    segments = await list_segments(article, translation.locale)
+    here = next((each for each in segments if each.hash == visit.path_params["segment_id"]), None)
+    if here is None:
+        raise Problem("not_found")
+    shown = [each for each in segments if each.fault or each is here] if _is_refused_only(visit) else segments
+    at = shown.index(here)
+    return _Place(here, at + 1, len(shown), shown[at + 1].hash if at + 1 < len(shown) else None)
+
+
+def _is_refused_only(visit: Visit) -> bool:
+    return visit.query.get("show") == "refused"
 
 
 ROUTES = (

@@ -20,10 +20,11 @@ from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.articles.history import list_history
 from monitoring.articles.models import Article, PublicationStatus, Translation, TranslationStatus
+from monitoring.articles.own_translations import PUBLISHER
 from monitoring.articles.queueing import retry_failed
 from monitoring.articles.refused_segments import count_refusals
 from monitoring.articles.retranslation import FINISHED, TranslationFilter, retranslate
-from monitoring.articles.service import find_article, list_articles
+from monitoring.articles.service import NothingToPublish, find_article, list_articles, publish_kept
 from monitoring.articles.storage import SOURCE_LOCALE, find_page
 from monitoring.articles.tasks import translate_article
 from monitoring.articles.translation.article import read_article as read_article_source
@@ -81,6 +82,7 @@ async def show_article(visit: Visit) -> Response:
         "articles/show.html",
         article=article,
         translations=translations,
+        publisher=PUBLISHER,
         failed_count=sum(row.status == TranslationStatus.FAILED for row in translations),
         is_translating=_is_translating(visit),
         timeline=timeline[:MAX_ENTRIES],
@@ -144,6 +146,18 @@ async def unpublish_article(visit: Visit) -> Response:
     return visit.redirect(f"/articles/{article.id}", notice="article_unpublished")
 
 
+async def publish_article(visit: Visit) -> Response:
+    """Publish an unpublished article again, with the text that was kept."""
+    article = await find_article_of(visit)
+    try:
+        published = await publish_kept(article.id, visit.actor)
+    except NothingToPublish:
+        raise Problem("article_empty") from None
+    if published:
+        await translate_article.send(str(article.id))
+    return visit.redirect(f"/articles/{article.id}", notice="article_published" if published else None)
+
+
 async def ask_to_delete(visit: Visit) -> Response:
     """Ask before an article is deleted."""
     return visit.render("articles/delete.html", article=await find_article_of(visit))
@@ -170,6 +184,7 @@ async def read_article(visit: Visit) -> Response:
         translation=translation,
         translations=_in_order(article),
         page=stored.page,
+        publisher=PUBLISHER,
         problem=stored.problem,
         reading=reading,
         refused_count=await count_refusals(translation.id),
@@ -272,6 +287,7 @@ ROUTES = (
     for_members("/articles/{article_id}/retry", post=retry_translations),
     for_members("/articles/{article_id}/retranslate", get=ask_to_retranslate, post=retranslate_article),
     for_members("/articles/{article_id}/unpublish", get=ask_to_unpublish, post=unpublish_article),
+    for_members("/articles/{article_id}/publish", post=publish_article),
     for_members("/articles/{article_id}/delete", get=ask_to_delete, post=delete_article),
     for_members("/articles/{article_id}/{locale}", get=live(_name_sources_of_one, read_article)),
 )

@@ -26,6 +26,7 @@ _ACTS: Mapping[str, tuple[str, str]] = {
     Action.ARTICLE_RETRANSLATED: ("had it translated again into", "had it translated again"),
     Action.TRANSLATION_CORRECTED: ("corrected", "corrected a translation"),
     Action.ARTICLE_UNPUBLISHED: ("unpublished", "unpublished it"),
+    Action.ARTICLE_PUBLISHED: ("published", "published it again"),
 }
 
 

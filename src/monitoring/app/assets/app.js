@@ -6,6 +6,8 @@ const sentAt = new WeakMap();
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const root = new URL("..", document.currentScript.src).pathname;
 const secure = location.protocol === "https:" ? "; secure" : "";
+const isTold = () => document.cookie.split("; ").includes(`zone=${zone}`);
+const wasTold = isTold();
 if (zone) document.cookie = `zone=${zone}; path=${root}; max-age=34560000; samesite=lax${secure}`;
 
 document.addEventListener("submit", (event) => {
@@ -25,6 +27,8 @@ document.addEventListener("formdata", ({ target, formData }) => {
 // The answer to a form cannot be asked for again: coming back to it leads to the page it belongs to.
 const { place } = document.documentElement.dataset;
 if (place) history.replaceState(null, "", place);
+// Whoever comes by the link of a message has told no zone yet, or another: the page is written anew, in theirs.
+else if (!wasTold && zone !== "UTC" && isTold() && document.querySelector("time")) location.reload();
 
 // A notice stays until it is dismissed, because nobody knows how fast it is read. The focus must not be lost with it.
 document.querySelector(".dismiss")?.addEventListener("click", ({ target }) => {

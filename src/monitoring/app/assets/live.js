@@ -36,6 +36,8 @@ function show(fresh) {
   // Others are sent the same, so that the token of the forms is put in here.
   const token = document.querySelector("[name=csrf_token]").value;
   for (const field of fresh.querySelectorAll("[name=csrf_token]")) field.setAttribute("value", token);
+  const [before, now] = [document, fresh].map((page) => page.querySelector(".checks time")?.dateTime);
+  if (now && now !== before) document.querySelector("[data-passing]:not(:focus-within)")?.remove();
   document.title = fresh.title;
   for (const part of document.querySelectorAll("[data-live]")) {
     const found = fresh.getElementById(part.id);

@@ -64,7 +64,7 @@ def describe_delivery(delivery: NotificationDelivery) -> Description:
         found = [subject for event in data["events"] if (subject := _find_subject(event["data"]))]
         by_name = {subject.name: subject for subject in found}
         subjects = tuple(by_name.values())
-        words = f"Sum of {len(data['events'])} events"
+        words = f"Summary of {len(data['events'])} events"
         return Description(words, subjects[:MOST_NAMED], max(0, len(subjects) - MOST_NAMED))
     subject = _find_subject(data)
     resolution = data["incident"].get("resolution") if "incident" in data else None

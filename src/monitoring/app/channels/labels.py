@@ -9,7 +9,7 @@ from monitoring.notifications.routing import INTERRUPTED, TEST
 
 # By type, in the order of the page: its name, and what to have at hand.
 TYPES = {
-    "email": ("Email", "An email address. Its reader has to confirm it first."),
+    "email": ("Email", "An email address, whose reader has to confirm it first."),
     "slack": ("Slack", "The address of an incoming webhook of your workspace."),
     "microsoft_teams": (
         "Microsoft Teams",
@@ -27,10 +27,10 @@ TYPES = {
         "Opsgenie, Jira Service Management",
         "The key of an API integration. Each incident creates an alert.",
     ),
-    "ntfy": ("ntfy", "A topic that phones subscribe to, on ntfy.sh or a server of yours."),
+    "ntfy": ("ntfy", "A topic that phones subscribe to, on ntfy.sh or your own server."),
     "pushover": ("Pushover", "The token of an application, and the key of a user or a group."),
-    "webhook": ("Webhook", "The address of a server of yours. It gets signed messages."),
-    "custom": ("Custom", "An address that takes JSON in a form of its own."),
+    "webhook": ("Webhook", "The address of a server of yours, which receives signed messages."),
+    "custom": ("Custom", "An address that takes JSON in its own format."),
 }
 
 # Names of types within a sentence, after "told by", where they differ from `TYPES`.
@@ -55,11 +55,11 @@ LABELS = {
 }
 
 HINTS = {
-    "name": "Without one, it is called after its host, service or address.",
-    "address": "It is sent a link, and nothing else until its reader opens that.",
+    "name": "If empty, the channel is named after its host, service or address.",
+    "address": "It is sent a link, and nothing else until its reader confirms the address.",
     "chat_id": "A number such as -1001234567890, or the @name of a public channel.",
-    "token": "Only if the server wants one.",
-    "headers": "One a line, such as Authorization: Bearer a-token. Values are not shown again.",
+    "token": "Only if the server requires one.",
+    "headers": "One per line, such as Authorization: Bearer a-token. Values are not shown again.",
     "body": (
         "An object. In its texts {{title}}, {{text}}, {{link}}, {{acknowledge_link}}, {{event}} and {{id}}"
         " are filled in."
@@ -69,20 +69,20 @@ HINTS = {
 EVENTS = {
     "incident.opened": "A monitor is down",
     "incident.acknowledged": "Acknowledged",
-    "incident.resolved": "It is up again, or was paused or deleted",
+    "incident.resolved": "It is up again, paused or deleted",
     "incident.reminder": "It is still down, and nobody has acknowledged it",
     "monitor.degraded": "A monitor is slow, or its certificate expires soon",
     "monitor.recovered": "It is no longer degraded",
     "certificate.expiring": "A certificate expires in 30, 14, 7 or 1 days",
-    "channel.disabled": "Another channel was disabled, because nothing got through",
+    "channel.disabled": "Another channel was disabled, because nothing got through to it",
     "article.translated": "A translation of an article is stored",
-    "article.failed": "A translation was given up",
+    "article.failed": "A translation failed for good",
     "article.unpublished": "An article was unpublished or deleted",
 }
 
 SHORT_EVENTS = {
     "incident.opened": "down",
-    "incident.acknowledged": "taken care of",
+    "incident.acknowledged": "acknowledged",
     "incident.resolved": "up again",
     "incident.reminder": "still down",
     "monitor.degraded": "degraded",
@@ -90,7 +90,7 @@ SHORT_EVENTS = {
     "certificate.expiring": "certificate expires",
     "channel.disabled": "channel disabled",
     "article.translated": "translated",
-    "article.failed": "translation given up",
+    "article.failed": "translation failed",
     "article.unpublished": "article unpublished",
 }
 """The same, for a list in which each channel has several."""
@@ -100,7 +100,7 @@ _OTHERS = {
     TEST: "A test",
     CONFIRMATION: "The link that confirms the address",
     INTERRUPTED: "Checks were interrupted, because the service itself was offline",
-    DIGEST: "Sum of several events",
+    DIGEST: "Summary of several events",
 }
 
 _ENDS = {

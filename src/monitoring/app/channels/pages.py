@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from http import HTTPStatus
 from uuid import UUID
 
 from starlette.responses import Response
@@ -16,7 +18,7 @@ from monitoring.app.channels.routing_form import (
     describe_routing,
 )
 from monitoring.app.form_fields import include_present
-from monitoring.app.forms import EditForm, create_once
+from monitoring.app.forms import FIXABLE_STATUSES, EditForm, create_once
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
 from monitoring.app.monitors.choices import list_monitor_choices
@@ -26,14 +28,17 @@ from monitoring.audit.actions import Action
 from monitoring.audit.service import record
 from monitoring.auth.limits import count_request
 from monitoring.backends.database import transaction
+from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.monitors.service import get_monitor
 from monitoring.notifications import confirming, deliveries, service
+from monitoring.notifications.channels.protocol import AttemptResult
 from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.tasks import nudge
+from monitoring.notifications.trying import try_channel
 
 LIST = "/settings/notifications"
 
@@ -48,11 +53,12 @@ async def show_channels(visit: Visit) -> Response:
 
 
 class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
-    """The form of a channel, one for each type."""
+    """The form of a channel, one for each type. *Send a test* shows what comes of one, and saves nothing."""
 
     path = f"{LIST}/new"
     new_template = "channels/new.html"
     edit_template = "channels/edit.html"
+    fixable = FIXABLE_STATUSES | {HTTPStatus.TOO_MANY_REQUESTS}  # tests have a limit
     spent = "channel_form_spent"
 
     async def show_new(self, visit: Visit) -> Response:
@@ -79,7 +85,10 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
     async def make(self, visit: Visit, typed: ChannelForm, form_id: UUID) -> Response:
         """Create the channel. The secret of a webhook is shown once, even if the form is sent twice."""
         given = channel_form.read_form(typed)
-        await demand_reachable(given)
+        await demand_reachable(visit.team.id, given)
+        if (await visit.read_form()).get("try"):
+            tried = await _try(visit, given)
+            return await self.render_new(visit, typed, form_id, tried=tried, is_kept=True)
 
         async def create() -> UUID:
             return (await service.create_channel(visit.team.id, given, by=visit.actor)).id
@@ -102,7 +111,10 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
     async def save(self, visit: Visit, row: NotificationChannel, typed: ChannelForm) -> Response:
         """Change the channel."""
         patch = channel_form.read_patch(typed)
-        await demand_reachable(patch)
+        await demand_reachable(visit.team.id, patch)
+        if (await visit.read_form()).get("try"):
+            tried = await _try(visit, patch, row.id)
+            return await self.render_edit(visit, row, typed, tried=tried, is_kept=True)
         await service.update_channel(visit.team.id, row.id, patch, by=visit.actor)
         return visit.redirect(LIST, notice="channel_updated")
 
@@ -110,7 +122,8 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         """Return what is wrong by field. The address is judged last, so perhaps it was not judged yet."""
         errors = channel_form.place_problem(problem, visit.catalogue, typed.type)
         try:
-            await demand_reachable({"url": "" if "url" in errors else typed.texts.get("url", "").strip()})
+            url = "" if "url" in errors else typed.texts.get("url", "").strip()
+            await demand_reachable(visit.team.id, {"url": url})
         except Problem as refused:
             return errors | channel_form.place_problem(refused, visit.catalogue, typed.type)
         return errors
@@ -122,6 +135,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
             "title": title,
             "hint": hint,
             "fields": channel_form.fields_of(typed.type),
+            "tried": None,
             "events": EVENTS,
             "offered": await list_monitor_choices(visit.team.id, typed.monitor_ids),
             "delays": include_present(DELAYS, typed.texts.get("routing_delay_seconds", "")),
@@ -186,6 +200,12 @@ async def _queue_test(visit: Visit, channel: NotificationChannel) -> Notificatio
     delivery = await deliveries.queue_test(visit.team.id, channel.id, by=visit.actor)
     await nudge([delivery.id])
     return delivery
+
+
+async def _try(visit: Visit, given: Mapping[str, Json], channel_id: UUID | None = None) -> AttemptResult:
+    """Send a test of what is typed, within the same limit."""
+    await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))
+    return await try_channel(visit.team.id, given, channel_id, by=visit.actor)
 
 
 async def _wait_for_attempt(delivery: NotificationDelivery) -> NotificationDelivery:

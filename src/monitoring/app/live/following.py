@@ -64,7 +64,7 @@ class _Following:
         self._sources = sources
         self._show = show
         self._changes = visit.site.changes
-        _, team_id, role = visit.standing
+        team_id, role = visit.team.id, visit.standing.role
         look = (visit.zone.key, read_density(visit.request, visit.settings), visit.is_glance)
         self._seen = (team_id, role, look, visit.path, str(visit.query))
 

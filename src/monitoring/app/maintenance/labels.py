@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from monitoring.app.formatting import write_duration
+from monitoring.app.maintenance.recurrence_words import describe_rule
 from monitoring.monitors.maintenance.models import MaintenanceWindow
 
 LABELS = {
@@ -39,12 +41,16 @@ def describe_recurrence(window: MaintenanceWindow) -> str:
     if not window.recurrence:
         return ""
     local = window.starts_at.astimezone(ZoneInfo(window.time_zone))
-    days = {
-        "FREQ=DAILY": "every day",
-        "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR": "from Monday to Friday",
-        "FREQ=WEEKLY": f"every {local:%A}",
-        "FREQ=MONTHLY": f"every month on day {local.day}",
-    }
-    if window.recurrence in days:
-        return f"{days[window.recurrence]} at {local:%H:%M}, {window.time_zone}"
-    return f"as {window.recurrence} says, {window.time_zone}"
+    return f"{describe_rule(window.recurrence, local) or _quote(window.recurrence)}, {window.time_zone}"
+
+
+def name_rule(rule: str, starts_at: str) -> str:
+    """Name a rule that the form does not offer, whose beginning is a local time of the form."""
+    try:
+        return describe_rule(rule, datetime.fromisoformat(starts_at)) or _quote(rule)
+    except (ValueError, KeyError):  # a form can say anything
+        return _quote(rule)
+
+
+def _quote(rule: str) -> str:
+    return f"by the rule {rule}"

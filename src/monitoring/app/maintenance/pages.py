@@ -14,7 +14,7 @@ from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
 from monitoring.app.maintenance import form as maintenance_form
 from monitoring.app.maintenance.form import Texts, Typed
-from monitoring.app.maintenance.labels import DURATIONS, LABELS, RULES, describe_recurrence
+from monitoring.app.maintenance.labels import DURATIONS, LABELS, RULES, describe_recurrence, name_rule
 from monitoring.app.monitors.choices import list_monitor_choices, read_ids
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Form, Visit
@@ -113,11 +113,12 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
     async def context(self, visit: Visit, typed: Typed) -> dict[str, object]:
         """Return the labels, and what can be chosen."""
         rule = typed.texts["recurrence"]
+        others = [] if rule in RULES else [(rule, name_rule(rule, typed.texts["starts_at"]))]
         return {
             "labels": LABELS,
             "offered": await list_monitor_choices(visit.team.id, typed.monitor_ids),
             "durations": include_present(DURATIONS, typed.texts["duration_seconds"]),
-            "rules": [*RULES.items(), *([] if rule in RULES else [(rule, f"as {rule} says")])],
+            "rules": [*RULES.items(), *others],
             "time_zones": maintenance_form.list_time_zones(),
             "origin_id": await _find_origin(visit),
         }

@@ -86,7 +86,7 @@ def draw_days(windows: Sequence[tuple[Window, Durations]]) -> Days:
         for position, ((start, _), durations) in enumerate(windows)
     ]
     troubled = [day for day in reversed(days) if day.look in (Outcome.DEGRADED, Outcome.DOWN)]
-    words = f"{_count(len(days), 'day')}: {_count(len(troubled), 'day')} with time down"
+    words = f"{_count(len(days), 'day')}: {_count(len(troubled), 'day')} with downtime"
     return Days(days, troubled, words, len(days) * _BAR_STEP)
 
 

@@ -151,7 +151,7 @@ async def _try(visit: Visit, given: Mapping[str, Json], monitor: Monitor | None 
     await count_request(visit.request, visit.settings.rate_limit_check_now, str(visit.team.id))
     from monitoring.checks.prober import try_configuration  # noqa: PLC0415 - a client for every protocol
 
-    return await try_configuration(given, monitor)
+    return await try_configuration(visit.team.id, given, monitor)
 
 
 def _read_version(form: Form) -> str:

@@ -17,7 +17,7 @@ LABELS: Mapping[str, str] = {
     "timeout_seconds": "Timeout in seconds",
     "follow_redirects": "Follow redirects",
     "verify_tls": "Verify the certificate",
-    "certificate_authority": "Own certificate authority",
+    "certificate_authority": "Custom certificate authority",
     "client_certificate": "Client certificate",
     "expected_status_codes": "Expected status codes",
     "required_keyword": "Required text",
@@ -27,8 +27,8 @@ LABELS: Mapping[str, str] = {
     "tls_expiry_warning_days": "Certificate warning in days",
     "failure_threshold": "Failures in a row until down",
     "recovery_threshold": "Successes in a row until up",
-    "retry_interval_seconds": "Seconds until the next try",
-    "tcp.tls": "Secure the connection by TLS",
+    "retry_interval_seconds": "Retry interval in seconds",
+    "tcp.tls": "Secure the connection with TLS",
     "tcp.send": "Text to send",
     "tcp.expect": "Expected text",
     "dns.record_type": "Record type",
@@ -36,12 +36,12 @@ LABELS: Mapping[str, str] = {
     "dns.match": "The monitor is up if",
     "dns.resolver": "Name server",
     "certificate.starttls": "STARTTLS",
-    "certificate.names": "Other names of the certificate",
+    "certificate.names": "Other names on the certificate",
     "ping.ip_version": "IP version",
     "heartbeat.period_seconds": "Seconds between pings",
-    "heartbeat.cron": "Or the schedule of a crontab",
+    "heartbeat.cron": "Or a cron schedule",
     "heartbeat.time_zone": "Time zone of the schedule",
-    "heartbeat.grace_seconds": "Seconds of grace",
+    "heartbeat.grace_seconds": "Grace period in seconds",
 }
 """By the document's names; settings of a type are named like `tcp.expect`."""
 
@@ -59,9 +59,9 @@ HINTS: Mapping[str, str] = {
     "client_certificate": "For servers that ask for one: with its chain and its private key, in PEM. "
     "Saved and not shown again.",
     "expected_status_codes": "Such as 204, 2xx, 200-299.",
-    "required_keyword": "Must be in the answer. Case matters.",
-    "forbidden_keyword": "Must not be in the answer. Case matters.",
-    "assertions": "What the answer must say, one per line, at most {maxItems}: “json $.status equals ok”, "
+    "required_keyword": "Must be in the response. Case-sensitive.",
+    "forbidden_keyword": "Must not be in the response. Case-sensitive.",
+    "assertions": "What the response must say, one per line, at most {maxItems}: “json $.status equals ok”, "
     "“header Content-Type contains json”, “body not_matches (?i)error”, “first_byte_ms less_than 500”.",
     "slow_threshold_ms": "A slower response is degraded.",
     "tls_expiry_warning_days": "Before it expires. {minimum} turns this off.",
@@ -69,16 +69,16 @@ HINTS: Mapping[str, str] = {
     "recovery_threshold": "{minimum} to {maximum}.",
     "retry_interval_seconds": "{minimum} to {maximum}.",
     "tcp.send": "Once it is connected. Enter ends a line as protocols do (CRLF). "
-    "Whoever sees the monitor sees this.",
-    "heartbeat.period_seconds": "{minimum} to {maximum}. Empty where a crontab says when the job runs.",
+    "Everyone who sees the monitor sees this.",
+    "heartbeat.period_seconds": "{minimum} to {maximum}. Empty if a cron schedule says when the job runs.",
     "heartbeat.cron": "Minute, hour, day of month, month, day of week, such as “0 3 * * MON-FRI”.",
     "heartbeat.time_zone": "Such as Europe/Berlin.",
-    "heartbeat.grace_seconds": "{minimum} to {maximum}. So late may a ping be, and so long may a run take.",
-    "tcp.expect": "Must be in what the server sends. Case matters. If empty, connecting is enough.",
+    "heartbeat.grace_seconds": "{minimum} to {maximum}. How late a ping may be, and how long a run may take.",
+    "tcp.expect": "Must be in what the server sends. Case-sensitive. If empty, connecting is enough.",
     "dns.expected": "One per line, such as “10 mail.example.com”. At most {maxItems}. If empty, any will do.",
     "dns.resolver": "Its address, such as 9.9.9.9. If empty, this service's name servers are asked.",
-    "certificate.starttls": "For servers that begin in the clear.",
-    "certificate.names": "At most {maxItems}, separated by commas or spaces. The host is one by itself.",
+    "certificate.starttls": "For servers whose connections start unencrypted.",
+    "certificate.names": "At most {maxItems}, separated by commas or spaces. The host is always checked.",
 }
 
 """What a field takes; variables are keywords of its schema."""
@@ -116,30 +116,30 @@ INTERVALS: Mapping[int, str] = {
 
 STATUSES: Mapping[str, str] = {
     "pending": "It has not been checked yet.",
-    "up": "It answers as it should.",
-    "degraded": "It answers, with a warning.",
-    "validating": "A check failed. The next ones decide.",
-    "down": "It does not answer as it should.",
+    "up": "It responds as it should.",
+    "degraded": "It responds, with a warning.",
+    "validating": "A check failed. The next ones will tell whether it is down.",
+    "down": "It does not respond as it should.",
     "paused": "It is not checked.",
     "maintenance": "It is in maintenance: failures open no incidents and do not count.",
-    "unknown": "Its last check says nothing about it, or is too long ago.",
+    "unknown": "Its last check was inconclusive, or is too long ago.",
 }
 """The document's MonitorStatus, in the order of the filter."""
 
 HEARTBEAT_STATUSES: Mapping[str, str] = {
     **STATUSES,
-    "pending": "It waits for a ping.",
+    "pending": "It is waiting for a ping.",
     "up": "The job reports in time.",
     "down": "The job did not report in time, or reported a failure.",
-    "unknown": "The service could not take pings when one was expected.",
+    "unknown": "The service could not receive pings when one was expected.",
 }
 """The same of a heartbeat, which is not asked."""
 
 PINGS: Mapping[str, str] = {
-    "success": "ended well",
-    "start": "began",
+    "success": "succeeded",
+    "start": "started",
     "fail": "failed",
-    "log": "wrote",
+    "log": "logged",
 }
 """The document's PingKind."""
 
@@ -149,7 +149,7 @@ ERRORS: Mapping[str, str] = {
     "connection_failed": "Connection failed",
     "timeout": "Timeout",
     "tls_invalid": "Certificate or handshake invalid",
-    "invalid_response": "Answer not valid",
+    "invalid_response": "Invalid response",
     "unexpected_status": "Unexpected status",
     "unexpected_records": "Unexpected records",
     "keyword_missing": "Required text missing",
@@ -161,7 +161,7 @@ ERRORS: Mapping[str, str] = {
     "job_unfinished": "Run not finished in time",
     "job_failed": "The job failed",
     "too_many_redirects": "Too many redirects",
-    "response_too_large": "Answer too large",
+    "response_too_large": "Response too large",
     "blocked_address": "Address not allowed",
     "tls_expiring": "Certificate expires soon",
     "slow": "Slow",

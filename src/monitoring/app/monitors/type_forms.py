@@ -33,7 +33,7 @@ class TypeForm(NamedTuple):
 TYPE_FORMS: Mapping[str, TypeForm] = {
     "http": TypeForm(
         title="Web address",
-        purpose="Sends a request, and looks at the status and the text of the answer.",
+        purpose="Sends a request, and checks the status and the text of the response.",
         scheme="https",
         address_label="URL",
         address_hint="http or https, without credentials or fragment. If neither is typed, https.",
@@ -63,7 +63,7 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
     ),
     "dns": TypeForm(
         title="DNS records",
-        purpose="Asks for the records of a name, and compares them with those that should be there.",
+        purpose="Looks up the records of a name, and compares them with those that you expect.",
         scheme="dns",
         address_label="Name",
         address_hint="Such as example.com. An address stands for its reverse name.",
@@ -76,7 +76,7 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
     ),
     "certificate": TypeForm(
         title="Certificate",
-        purpose="Looks at the certificate of any server: how long it is valid, for whom, and who trusts it.",
+        purpose="Checks the certificate of any server: until when it is valid, for whom, and who trusts it.",
         scheme="tls",
         address_label="Host and port",
         address_hint="Such as mail.example.com:587.",
@@ -91,7 +91,7 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
     ),
     "ping": TypeForm(
         title="Ping",
-        purpose="Asks a host for an ICMP echo: routers, printers, and whatever has no port to connect to.",
+        purpose="Sends an ICMP echo request: routers, printers, and whatever has no port to connect to.",
         scheme="ping",
         address_label="Host",
         address_hint="Such as router.example.com or 192.0.2.7.",
@@ -103,7 +103,7 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
     ),
     "heartbeat": TypeForm(
         title="Heartbeat",
-        purpose="Waits for a job to report, and notices when it does not: backups, cron jobs, queues.",
+        purpose="Waits for a job to report, and alerts you when it does not: backups, cron jobs, queues.",
         scheme="heartbeat",
         address_label="",
         address_hint="",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
+from urllib.parse import unquote
 
 from monitoring.articles.exports.pages import (
     LOCALE,
@@ -18,6 +19,9 @@ from monitoring.articles.exports.pages import (
     find_title,
     write_front_matter,
 )
+from monitoring.articles.translation.content_formats import TextFormat
+from monitoring.articles.translation.link_places import find_links
+from monitoring.articles.translation.memory_budget import MOST_BYTES, predict_bytes
 
 _OPENING = re.compile(r"\{\{([<%])")
 _CLOSINGS = {"<": ">}}", "%": "%}}"}
@@ -50,7 +54,47 @@ class HugoExport:
             "revision": page["revision"],
             "draft": page["is_demonstration"] or None,
         }
-        return write_front_matter(front_matter, escape_shortcodes(find_text(page)))
+        text = _pin_headings(find_text(page), page.get("heading_ids") or ())
+        return write_front_matter(front_matter, escape_shortcodes(text))
+
+
+def _pin_headings(text: str, ids: Sequence[str]) -> str:
+    """Give headings the ids of the English ones, which Hugo would make of the words: `## Palabras {#words}`.
+
+    Links within the text lead to these ids then.
+    """
+    if not ids or predict_bytes(text, is_markdown=True) > MOST_BYTES:
+        return text
+    from monitoring.articles.translation.markdown_anchors import find_headings  # noqa: PLC0415 - 2 MiB
+
+    headings = find_headings(text)
+    if len(headings) != len(ids):
+        return text
+    pinned = {
+        heading.anchor: id_
+        for heading, id_ in zip(headings, ids, strict=True)
+        if heading.end is not None and id_ and heading.anchor != id_
+    }
+    of_headings = [
+        (heading.end, heading.end, f" {{#{pinned[heading.anchor]}}}")
+        for heading in headings
+        if heading.end is not None and heading.anchor in pinned
+    ]
+    of_links = [
+        (link.start, link.end, f"#{id_}")
+        for link in find_links(text, TextFormat.MARKDOWN)
+        if link.raw.startswith("#") and (id_ := pinned.get(unquote(link.raw[1:])))
+    ]
+    return "".join(_changed(text, sorted(of_headings + of_links)))
+
+
+def _changed(text: str, changes: Iterable[tuple[int, int, str]]) -> Iterator[str]:
+    position = 0
+    for start, end, written in changes:
+        yield text[position:start]
+        yield written
+        position = end
+    yield text[position:]
 
 
 def escape_shortcodes(text: str) -> str:

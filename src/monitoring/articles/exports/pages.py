@@ -16,6 +16,7 @@ from monitoring.articles.translation.content_formats import TextFormat, content_
 from monitoring.articles.translation.fenced_article import unwrapped
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_tokens import TokenKind, tokenize
+from monitoring.articles.translation.memory_budget import MOST_BYTES, predict_bytes
 from monitoring.contract.timestamps import read_timestamp, write_timestamp
 
 StoredPage: TypeAlias = "Mapping[str, Any]"
@@ -90,6 +91,17 @@ def find_text(page: StoredPage) -> str:
         return _hold_together(text)
     without_front_matter: str = text[front_matter_length(text) :]
     return without_front_matter.strip("\r\n")
+
+
+def find_heading_ids(payload: Mapping[str, Any]) -> list[str]:
+    """Return the ids that sites make of the headings in an English text that is Markdown, in their order."""
+    _, text_format = find_source(payload["article"])
+    text = find_text({"delivery": payload})
+    if not text_format.is_markdown or predict_bytes(text, is_markdown=True) > MOST_BYTES:
+        return []
+    from monitoring.articles.translation.markdown_anchors import find_headings  # noqa: PLC0415 - 2 MiB
+
+    return [heading.anchor for heading in find_headings(text)]
 
 
 def find_source(article: Mapping[str, Any]) -> tuple[str, TextFormat]:

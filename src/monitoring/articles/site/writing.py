@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tortoise.exceptions import IntegrityError
 
+from monitoring.articles.links.following import follow_changes
 from monitoring.articles.models import SiteFiles
 from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.feeds import FeedEntry, name_feed, read_entry, write_feed
@@ -64,12 +65,13 @@ class SiteWriter:
         storage = current_backends().blog_storage
         if storage is None:
             return False
-        state = await hash_state(self.addresses.pattern)
+        began_at, state = current_backends().clock.now(), await hash_state(self.addresses.pattern)
         claim = await _claim(state, storage)
         if claim is None:
             return False
         try:
             async with claim.renewed(LEASE):
+                await follow_changes(claim.row.links_followed_at)
                 await self._write_sitemap(claim)
                 await self._write_feeds(claim)
         except (ClaimLostError, StorageChanged):
@@ -77,7 +79,8 @@ class SiteWriter:
         except BaseException:
             await claim.give_back()
             raise
-        return await claim.end(written=state, due_at=current_backends().clock.now(), attempts=0)
+        ended_at = current_backends().clock.now()
+        return await claim.end(written=state, links_followed_at=began_at, due_at=ended_at, attempts=0)
 
     async def _write_sitemap(self, claim: SiteFilesClaim) -> None:
         part, names = SitemapPart(), list[str]()

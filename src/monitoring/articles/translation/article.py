@@ -67,6 +67,7 @@ _ARTICLE = {  # in the order readers meet them
     "images": [_IMAGE],
     "main_image": _IMAGE,
 }
+FIELDS_FOR_READERS = frozenset(_ARTICLE)
 _PAYLOAD = {"article": _ARTICLE, "main_image": _IMAGE}
 
 
@@ -100,6 +101,7 @@ class TranslatedArticle:
     refused: Mapping[str, str]
     faults: Mapping[str, int]  # how many answers had which fault
     is_demonstration: bool
+    engine: str  # its name
 
     @property
     def refused_count(self) -> int:
@@ -179,6 +181,7 @@ class SourceArticle:
             },
             faults=translations.faults + Counter({Fault.MARKUP: len(left_alone)}),
             is_demonstration=engine.is_demonstration,
+            engine=engine.name,
         )
 
     def find_unfit(self, texts: Mapping[str, str]) -> frozenset[str]:

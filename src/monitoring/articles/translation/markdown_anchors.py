@@ -5,12 +5,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from markdown_it.token import Token
 
 from monitoring.articles.translation.html_tokens import TokenKind, tokenize
 from monitoring.articles.translation.markdown_in_html import HTML_CLOSE, HTML_OPEN
+from monitoring.articles.translation.markdown_places import Lines
 from monitoring.articles.translation.markdown_spans import parse_blocks, parse_inline
 
 _HEADING_ELEMENTS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -44,11 +45,30 @@ def _is_kept(char: str) -> bool:
     return unicodedata.category(char) in _KEPT_CATEGORIES or bool(_LETTERS_AMONG_SYMBOLS.match(char))
 
 
+class Heading(NamedTuple):
+    """A heading's anchor, and where the heading's line ends; None if an id could not be written there."""
+
+    anchor: str
+    end: int | None
+
+
+def find_headings(source: str) -> list[Heading]:
+    """List the headings of a document. HTML's have no place, nor have those with attributes of their own."""
+    return _read(source)[0]
+
+
 def _anchors(source: str) -> tuple[list[str], set[str]]:
     """List the headings' anchors, numbered where they repeat, and the anchors that the text sets."""
+    headings, explicit = _read(source)
+    return [heading.anchor for heading in headings], explicit
+
+
+def _read(source: str) -> tuple[list[Heading], set[str]]:
     environment: dict[str, Any] = {}
     tokens = parse_blocks(source, environment)
+    lines = Lines(source)
     headings: list[str] = []
+    ends: dict[int, int] = {}  # by the number of the heading
     explicit: set[str] = set()
     is_in_html = False
     for token, previous in zip(tokens, [None, *tokens], strict=False):
@@ -64,9 +84,13 @@ def _anchors(source: str) -> tuple[list[str], set[str]]:
                 if child.type == "html_inline":
                     explicit.update(_html_ids(child.content))
             if previous and previous.type == "heading_open":
+                if not token.content.rstrip().endswith("}"):
+                    start, end = lines.span(token)
+                    ends[len(headings)] = start + len(source[start:end].rstrip())
                 headings.append("".join(map(_text_of, children)))
                 explicit.update(_EXPLICIT_ID.findall(token.content))
-    return numbered_slugs(headings), explicit
+    anchors = numbered_slugs(headings)
+    return [Heading(anchor, ends.get(number)) for number, anchor in enumerate(anchors)], explicit
 
 
 def _text_of(token: Token) -> str:

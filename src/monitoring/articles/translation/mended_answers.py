@@ -56,6 +56,7 @@ def _read_references(segment: str, answer: str) -> str:
 
 
 def _without_format(segment: str, answer: str, scripts: tuple[str, ...]) -> str:
+    answer = answer.replace("&nbsp;", _NO_BREAK_SPACE)
     if _NO_BREAK_SPACE in answer and " " not in answer and " " in segment:
         answer = answer.replace(_NO_BREAK_SPACE, " ")
     if answer.isascii():

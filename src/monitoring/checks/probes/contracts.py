@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -20,7 +19,7 @@ from monitoring.monitors.contracts import keeping
 from monitoring.monitors.contracts.addresses import write_address
 from monitoring.monitors.contracts.documents import UnusableDocumentError
 from monitoring.monitors.contracts.fetching import UnfetchedDocumentError, fetch_rules
-from monitoring.monitors.contracts.isolation import MAX_SECONDS, TooLongError, judge_apart
+from monitoring.monitors.contracts.isolation import MAX_SECONDS, TooLongError, judge_apart, wait_apart
 from monitoring.monitors.health import Outcome
 from monitoring.outbound.answers import MAX_BODY_BYTES
 from monitoring.outbound.dialer import Dialer
@@ -71,7 +70,7 @@ class Contract:
         rules = self.rules
         if self.settings.get("document_url") and self._is_due():
             rules, problem = await self._read_again(dialer)
-        judged = await asyncio.to_thread(self._judge, rules, exchange)
+        judged = await wait_apart(self._judge, rules, exchange)
         if judged:
             error, message = judged
             is_down = self.settings["violation"] == "down" or error != "contract_violated"

@@ -13,7 +13,7 @@ from monitoring.checks.probes.protocol import Finding, Objection, read_host_of, 
 from monitoring.checks.probes.shortcomings import UP, Judgement, Thresholds
 from monitoring.monitors.health import Outcome
 from monitoring.outbound.failures import ExchangeFailed, blocked
-from monitoring.outbound.stopwatch import Phase, Timings
+from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import Endpoint
 
 if TYPE_CHECKING:  # they would load a library
@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # they would load a library
 
 # Every name server listens there. A port of the user's choice would let them ask any port for a sign of life.
 PORT = 53
-
-_TYPES_OF_ADDRESSES = {"A", "AAAA"}
 
 
 @dataclass(frozen=True)
@@ -72,19 +70,9 @@ class DnsProbe:
         return Finding(*judgement, timings=timings)
 
     async def _talk(self, call: Call) -> tuple[list[bytes], Timings]:
-        from monitoring.outbound.name_questions import find_records  # noqa: PLC0415 - it takes 9 MiB
-
         if self.name is None:
             raise blocked()
-        if self.resolver and self.resolver.address:
-            call.judge([self.resolver.address])
-        servers = [self.resolver] if self.resolver else call.name_servers
-        call.stopwatch.enter(Phase.RESOLVING)
-        records = await find_records(self.name.host, self.expectation.record_type, servers)
-        call.stopwatch.leave()
-        if not self.resolver and self.expectation.record_type in _TYPES_OF_ADDRESSES:
-            # The operator's name servers may know names that are not for the world.
-            call.judge(map(ip_address, records))
+        records = await call.find_records(self.name.host, self.expectation.record_type, self.resolver)
         return records, call.stopwatch.timings()
 
 
@@ -101,7 +89,7 @@ def judge(records: Collection[bytes], expectation: Expectation) -> Judgement | N
 
     The message quotes nothing of the answer.
     """
-    from monitoring.outbound.name_questions import read_record  # noqa: PLC0415 - as above
+    from monitoring.outbound.name_questions import read_record  # noqa: PLC0415 - it takes 9 MiB
 
     record_type, expected, match = expectation
     if not expected:

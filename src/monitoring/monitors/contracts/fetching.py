@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from monitoring.contract.document import Json
 from monitoring.monitors.contracts.documents import UnusableDocumentError
-from monitoring.monitors.contracts.isolation import find_rules_apart
+from monitoring.monitors.contracts.isolation import find_rules_apart, wait_apart
 from monitoring.outbound.client import HttpClient
 from monitoring.outbound.dialer import Dialer
 from monitoring.outbound.exchanges import Exchange, OutboundRequest
@@ -60,7 +59,7 @@ async def fetch_rules(
     if exchange.is_cut:
         raise UnusableDocumentError("too_large")
     text = exchange.body.decode("utf-8-sig", "replace")
-    rules = await asyncio.to_thread(find_rules_apart, text, operation_id)
+    rules = await wait_apart(find_rules_apart, text, operation_id)
     return {**rules, "etag": _read_tag(exchange)}
 
 

@@ -6,14 +6,16 @@ and none that people have.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import select
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
-from typing import IO
+from typing import IO, TypeVar
 
 import orjson
 import yaml
@@ -28,9 +30,21 @@ MAX_MEMORY_BYTES = 1_073_741_824
 
 _LENGTH_BYTES = 4
 
+_T = TypeVar("_T")
+
+_THREAD = ThreadPoolExecutor(1, "contracts")
+
 
 class TooLongError(Exception):
     """The other process took too long, or too much memory. The next question begins a new one."""
+
+
+async def wait_apart(ask: Callable[..., _T], *arguments: object) -> _T:
+    """Call what asks the other process in a thread of its own, one call after the other.
+
+    The threads that everybody shares are few, and slow schemas would keep them all waiting.
+    """
+    return await asyncio.get_running_loop().run_in_executor(_THREAD, ask, *arguments)
 
 
 def find_rules_apart(document: Json, operation_id: str) -> dict[str, Json]:

@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 
 from monitoring.backends.encrypted_columns import Encrypted, encrypt_column
-from monitoring.backends.encryption import MASK, encrypt
+from monitoring.backends.encryption import MASK, decrypt, encrypt
 from monitoring.contract.document import Json
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.models import Monitor
@@ -39,6 +39,18 @@ def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
         "contract_read_at": datetime.fromisoformat(contract["read_at"]),
         "contract_problem": None,
     }
+
+
+def is_same_contract(monitor: Monitor, contract: Mapping[str, Json] | None) -> bool:
+    """Return whether a prepared contract says what the monitor's says. Raises `UndecryptableError`."""
+    if contract is None or monitor.contract is None:
+        return contract is None and monitor.contract is None
+    stored = monitor.contract_authorization
+    return (
+        conceal_contract(contract) == monitor.contract
+        and contract["rules"] == monitor.contract_rules
+        and contract.get("document_authorization") == (decrypt(stored) if stored else None)
+    )
 
 
 def conceal_contract(contract: Mapping[str, Json] | None) -> dict[str, Json] | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import NoReturn
+from uuid import UUID
 
 import orjson
 
+from monitoring.auth.sandboxes import is_sandbox
 from monitoring.backends.current import current_backends
 from monitoring.backends.encryption import MASK, decrypt
 from monitoring.contract.configurations import read_defaults
@@ -16,19 +17,22 @@ from monitoring.contract.problems import Problem
 from monitoring.monitors.contracts.addresses import MissingParameterError, write_address
 from monitoring.monitors.contracts.documents import UnusableDocumentError
 from monitoring.monitors.contracts.fetching import UnfetchedDocumentError, fetch_rules
-from monitoring.monitors.contracts.isolation import find_rules_apart
+from monitoring.monitors.contracts.isolation import find_rules_apart, wait_apart
 from monitoring.monitors.models import Monitor
 from monitoring.outbound.dialer import open_configured_dialer
+from monitoring.outbound.scripted_web import open_scripted_dialer
 
 _SCHEMA = "ContractCreate"
 
 
-async def prepare_contract(given: Mapping[str, Json], saved: Monitor | None = None) -> Mapping[str, Json]:
+async def prepare_contract(
+    team_id: UUID, given: Mapping[str, Json], saved: Monitor | None = None
+) -> Mapping[str, Json]:
     """Return a creation or a patch whose contract has `rules` (JSON) in place of its document.
 
     A patch is merged with the monitor's contract (RFC 7396). If that changes nothing, it is left out. Nothing
-    is fetched for a monitor whose type has no contract. Raises Problem for a document that cannot be fetched
-    or used.
+    is fetched for a monitor whose type has no contract. In a sandbox, documents come from hosts of the
+    script. Raises Problem for a document that cannot be fetched or used.
     """
     asked = given.get("contract")
     if asked is None or (saved and saved.type != "http"):
@@ -48,7 +52,7 @@ async def prepare_contract(given: Mapping[str, Json], saved: Monitor | None = No
     if saved and saved.contract_rules and is_sent_back:
         rules = orjson.loads(saved.contract_rules)
     else:
-        rules = await _find_rules(contract, document, authorization, saved)
+        rules = await _find_rules(team_id, contract, document, authorization, saved)
     method = given.get("method") or (saved.method if saved else "GET")
     if rules["method"] != method:
         raise Problem("contract_method", method=rules["method"])
@@ -63,6 +67,18 @@ async def prepare_contract(given: Mapping[str, Json], saved: Monitor | None = No
     return {**given, "contract": {**contract, "rules": written, "read_at": read_at}}
 
 
+async def prepare_placed_contract(given: Mapping[str, Json], saved: Monitor | None) -> Mapping[str, Json]:
+    """Prepare the contract of a configuration that replaces the saved one as a whole.
+
+    The credential of its document, which no answer shows, stays if it is left out.
+    """
+    if (contract := given.get("contract")) is None:
+        return given
+    kept = {"document_authorization": MASK} if saved and saved.contract_authorization else {}
+    whole = {**read_defaults(_SCHEMA), **kept, **contract}
+    return await prepare_contract({"method": "GET", **given, "contract": whole}, saved)
+
+
 def _complete(asked: Mapping[str, Json], saved: Mapping[str, Json] | None) -> dict[str, Json]:
     kept = dict(saved or {})
     for other, name in (("document", "document_url"), ("document_url", "document")):
@@ -74,17 +90,23 @@ def _complete(asked: Mapping[str, Json], saved: Mapping[str, Json] | None) -> di
 
 
 async def _find_rules(
-    contract: Mapping[str, Json], document: Json, authorization: str | None, saved: Monitor | None
+    team_id: UUID,
+    contract: Mapping[str, Json],
+    document: Json,
+    authorization: str | None,
+    saved: Monitor | None,
 ) -> Mapping[str, Json]:
     operation_id = contract.get("operation_id")
     if operation_id is None:
         raise Problem("contract_incomplete", field="operation_id")
     try:
         if url := contract.get("document_url"):
-            async with open_configured_dialer(current_backends().settings) as dialer:
+            settings = current_backends().settings
+            is_scripted = await is_sandbox(team_id)
+            async with open_scripted_dialer() if is_scripted else open_configured_dialer(settings) as dialer:
                 return await fetch_rules(dialer, url, authorization, operation_id)
         if document is not None:
-            return await asyncio.to_thread(find_rules_apart, document, operation_id)
+            return await wait_apart(find_rules_apart, document, operation_id)
     except UnfetchedDocumentError as error:
         raise Problem("contract_document_not_fetched", reason=error.reason) from None
     except UnusableDocumentError as error:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from monitoring.auth.callers import Caller
+from monitoring.by_key.placing import Conditions
+from monitoring.by_key.replies import represent_placed
 from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import version_of
@@ -28,6 +30,16 @@ async def create_maintenance_window(body: Json, caller: Caller) -> Reply:
     return _reply(window, 201, Location=f"/api/maintenance-windows/{window.id}")
 
 
+async def put_maintenance_window_by_key(
+    key: str, body: Json, caller: Caller, if_match: str | None = None, if_none_match: str | None = None
+) -> Reply:
+    """Create or replace the window with a key."""
+    conditions = Conditions(if_match, if_none_match)
+    placed = await service.put_window(caller.team_id, key, body, conditions, by=caller.actor)
+    location = f"/api/maintenance-windows/{placed.row.id}"
+    return represent_placed(placed, "maintenance_window", _reply(placed.row), location)
+
+
 async def get_maintenance_window(window_id: str, caller: Caller) -> Reply:
     """Answer one window."""
     return _reply(await service.get_window(caller.team_id, UUID(window_id)))
@@ -41,9 +53,9 @@ async def update_maintenance_window(
     return _reply(window)
 
 
-async def end_maintenance_window(window_id: str, caller: Caller) -> Reply:
+async def end_maintenance_window(window_id: str, caller: Caller, if_match: str | None = None) -> Reply:
     """End what is under way."""
-    return _reply(await service.end_window(caller.team_id, UUID(window_id), by=caller.actor))
+    return _reply(await service.end_window(caller.team_id, UUID(window_id), if_match, by=caller.actor))
 
 
 async def delete_maintenance_window(window_id: str, caller: Caller, if_match: str | None = None) -> Reply:

@@ -11,6 +11,7 @@ from tortoise.models import Model
 from monitoring.auth.models import Team
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
+from monitoring.by_key.placing import MAX_KEY_CHARACTERS
 from monitoring.monitors.models import Monitor
 
 
@@ -37,12 +38,15 @@ class MaintenanceWindow(Model):
 
     ended_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
     due_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True, db_index=True)
+    # What the team's own programs call it.
+    key = fields.CharField(max_length=MAX_KEY_CHARACTERS, null=True)
     created_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()
 
     class Meta:
         table = "maintenance_windows"
         indexes = (("team_id", "id"),)
+        unique_together = (("team_id", "key"),)
 
 
 class MaintenanceSpan(Model):

@@ -18,6 +18,7 @@ def represent_window(window: MaintenanceWindow, now: datetime) -> dict[str, Any]
     active_until = occurrence.ends_at if occurrence and occurrence.starts_at <= now else None
     return {
         "id": str(window.id),
+        "key": window.key,
         "name": window.name,
         "starts_at": write_timestamp(window.starts_at),
         "duration_seconds": window.duration_seconds,

@@ -5,17 +5,18 @@ Functions with an actor (`by`) record the action in the audit log.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
-from monitoring.audit.changes import Change, find_changes
+from monitoring.audit.changes import Change, find_changed_fields, find_changes
 from monitoring.audit.service import record
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
+from monitoring.by_key.placing import Conditions, Placed, demand_free_key, lock_keys, place
 from monitoring.contract.configurations import (
     Configuration,
     change,
@@ -47,12 +48,12 @@ async def list_windows(team_id: UUID, limit: int, after_id: UUID | None) -> Page
 
 
 async def create_window(
-    team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None
+    team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None, key: str | None = None
 ) -> MaintenanceWindow:
     """Create a window. One whose start is past begins at once. Raises Problem if it would never occur."""
     now = datetime.now(UTC)
     configuration = _read(complete(given, read_defaults(_SCHEMA), _name), now)
-    window = MaintenanceWindow(team_id=team_id, created_at=now, updated_at=now, **configuration)
+    window = MaintenanceWindow(team_id=team_id, key=key, created_at=now, updated_at=now, **configuration)
     if window.starts_at < now - OLDEST_START:
         raise Problem("maintenance_starts_too_early")
     judge(plan_of(window), now)
@@ -87,37 +88,86 @@ async def update_window(
     by: Actor | None = None,
 ) -> MaintenanceWindow:
     """Apply a merge patch, with effect from now on. Raises Problem if the window is over."""
+    patch = dict(patch)
     async with transaction():
-        await Team.select_for_update(no_key=True).get(id=team_id)
+        await lock_keys(team_id)
         window = await get_window(team_id, window_id)
         _demand_version(window, if_match)
-        now = datetime.now(UTC)
-        if occurrence_of(window, now) is None:
-            raise Problem("maintenance_window_ended")
+        key = patch.pop("key", window.key)
+        await demand_free_key(MaintenanceWindow, team_id, key, window_id)
         before = read_configuration(window, _SCHEMA)
-        after = _read(change(before, patch, read_defaults(_SCHEMA), _name), now)
-        if after == before:
-            return window
-        if after["starts_at"] < min(before["starts_at"], now - OLDEST_START):
-            raise Problem("maintenance_starts_too_early")
-        window.update_from_dict(after | {"updated_at": now})
-        judge(plan_of(window), now)
-        # Monitors that the window was for already may have been deleted since.
-        await _demand_monitors(
-            team_id, [each for each in after["monitor_ids"] if each not in before["monitor_ids"]]
-        )
-        window.due_at = due_at_of(window, now)
-        await window.save()
-        await cover_monitors(team_id, now, since=now)
-        await _record(window, Action.MAINTENANCE_UPDATED, by, find_changes(before, after))
+        await _change(window, key, change(before, patch, read_defaults(_SCHEMA), _name), by)
         return window
 
 
-async def end_window(team_id: UUID, window_id: UUID, *, by: Actor | None = None) -> MaintenanceWindow:
+async def put_window(
+    team_id: UUID, key: str, given: Mapping[str, Json], conditions: Conditions, *, by: Actor | None = None
+) -> Placed[MaintenanceWindow]:
+    """Create the window with this key, or replace its configuration. A start that is left out stays.
+
+    Raises Problem as `create_window` and `update_window` do.
+    """
+
+    async def create() -> MaintenanceWindow:
+        return await create_window(team_id, given, by=by, key=key)
+
+    async def replace(window_id: UUID) -> tuple[MaintenanceWindow, Collection[str]]:
+        window = await get_window(team_id, window_id)
+        _demand_version(window, conditions.if_match)
+        configuration = complete({"starts_at": window.starts_at, **given}, read_defaults(_SCHEMA), _name)
+        return window, await _change(window, key, configuration, by)
+
+    return await place(
+        MaintenanceWindow,
+        team_id,
+        key,
+        conditions,
+        create=create,
+        replace=replace,
+        exists=Problem("maintenance_window_exists"),
+        changed=Problem("maintenance_window_changed"),
+    )
+
+
+async def _change(
+    window: MaintenanceWindow, key: str | None, configuration: Configuration, by: Actor | None
+) -> Collection[str]:
+    """Store a key and a configuration, if one of them is another. Return the fields that changed.
+
+    Raises Problem if the window is over, unless nothing changes.
+    """
+    now = datetime.now(UTC)
+    before = read_configuration(window, _SCHEMA)
+    after = _read(configuration, now)
+    if after == before and key == window.key:
+        return ()
+    if occurrence_of(window, now) is None:
+        raise Problem("maintenance_window_ended")
+    if after["starts_at"] < min(before["starts_at"], now - OLDEST_START):
+        raise Problem("maintenance_starts_too_early")
+    old_key = window.key
+    window.update_from_dict(after | {"key": key, "updated_at": now})
+    judge(plan_of(window), now)
+    # Monitors that the window was for already may have been deleted since.
+    await _demand_monitors(
+        window.team_id, [each for each in after["monitor_ids"] if each not in before["monitor_ids"]]
+    )
+    window.due_at = due_at_of(window, now)
+    await window.save()
+    await cover_monitors(window.team_id, now, since=now)
+    changes = find_changes({**before, "key": old_key}, {**after, "key": key})
+    await _record(window, Action.MAINTENANCE_UPDATED, by, changes)
+    return sorted(find_changed_fields(before, after))
+
+
+async def end_window(
+    team_id: UUID, window_id: UUID, if_match: str | None = None, *, by: Actor | None = None
+) -> MaintenanceWindow:
     """End the current occurrence, if there is one."""
     async with transaction():
         await Team.select_for_update(no_key=True).get(id=team_id)
         window = await get_window(team_id, window_id)
+        _demand_version(window, if_match)
         now = datetime.now(UTC)
         if is_active(window, now):
             window.ended_at = window.updated_at = now

@@ -12,6 +12,7 @@ from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.backends.current import current_backends
 from monitoring.contract.configurations import Configuration
 from monitoring.contract.document import Json
+from monitoring.notifications.channels.keeping import KeepingSender
 from monitoring.notifications.channels.mail_message import Mail, write_mail
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.channels.rendering import render_delivery
@@ -39,17 +40,20 @@ async def send(
     delivery: NotificationDelivery, receiver: NotificationChannel, sender: Sender, attempted_at: datetime
 ) -> AttemptResult:
     """Render the event, submit it to the mail server, and judge the answer."""
-    del sender, attempted_at
+    del attempted_at
     settings = current_backends().settings
     if settings.smtp_url is None or settings.email_from is None:
         return AttemptResult(reception=Reception.TRY_AGAIN, error_message=NO_SERVER, is_receivers_fault=False)
     mail = _compose(delivery, receiver, settings.base_url, settings.email_from)
     if mail is None:
         return AttemptResult(reception=Reception.REFUSED, error_message=OTHER_ADDRESS)
+    content = write_mail(mail)
+    if isinstance(sender, KeepingSender):
+        return sender.keep_mail(mail.recipient, content)
 
     from monitoring.notifications.channels.smtp import Envelope, submit_message  # noqa: PLC0415 - only workers need it
 
-    envelope = Envelope(sender=mail.sender.addr_spec, recipient=mail.recipient, content=write_mail(mail))
+    envelope = Envelope(sender=mail.sender.addr_spec, recipient=mail.recipient, content=content)
     return await submit_message(
         envelope, read_mail_server(settings.smtp_url.get_secret_value()), settings.ca_file
     )

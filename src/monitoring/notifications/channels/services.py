@@ -23,7 +23,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.channels.rendering import render_delivery
 from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
-from monitoring.notifications.secrets import read_secrets, store_secrets
+from monitoring.notifications.secrets import read_secrets, store_secrets, texts_in
 from monitoring.outbound.exchanges import Exchange, Headers
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class ProviderChannel:
             method=post.method,
             body_reader=_ReaderOfRefusals() if self._is_at(post.url) else None,
         )
-        return judge(exchange, self.name, _texts_in(secrets))
+        return judge(exchange, self.name, texts_in(secrets))
 
     def _is_at(self, url: str) -> bool:
         """Return whether a URL is the provider's own, which its certificate proves.
@@ -176,14 +176,6 @@ def _read_new_chat(body: bytes) -> str | None:
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return None
     return str(chat_id) if isinstance(chat_id, int) else None
-
-
-def _texts_in(secrets: Json) -> list[str]:
-    """Return every text of the secret fields, of which some are lists of objects."""
-    if isinstance(secrets, str):
-        return [secrets]
-    inner = secrets.values() if isinstance(secrets, dict) else secrets
-    return [text for each in inner for text in _texts_in(each)]
 
 
 def _parts(secret: str) -> list[str]:

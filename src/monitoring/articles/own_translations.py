@@ -1,0 +1,106 @@
+"""The translations that a publisher makes itself, which take the place of ours. Pure.
+
+They stand in `article.translations`: by locale, or as a list of objects that name theirs. Directus writes a
+list, Strapi calls it `localizations`. Other values under these names, such as the ids that Polylang writes,
+are no translations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from monitoring.articles.field_names import LOCALES, OWN_TRANSLATIONS, TAGS, TEXTS, TITLES
+from monitoring.articles.models import PublicationStatus
+from monitoring.articles.publishing_words import read_status
+from monitoring.articles.translation.article import FIELDS_FOR_READERS
+
+# As the engine of pages that the publisher has translated.
+PUBLISHER = "publisher"
+
+FIELD = OWN_TRANSLATIONS[0]
+
+_WORDS = frozenset((*FIELDS_FOR_READERS, *TAGS, "format"))
+
+
+def keep_own_translations(payload: dict[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payload with all translations under one name, and those kept that it does not mention.
+
+    One that is null, or a draft, is taken back: it is not there any more.
+    """
+    told = dict(_read(payload["article"]))
+    own = {locale: one for locale, one in (dict(_read(kept)) | told).items() if one is not None}
+    if not own and not told:
+        return payload
+    article = {name: value for name, value in payload["article"].items() if name not in OWN_TRANSLATIONS}
+    return {**payload, "article": article | ({FIELD: own} if own else {})}
+
+
+def find_own_translation(payload: Mapping[str, Any], locale: str) -> dict[str, Any] | None:
+    """Return the publisher's translation into a locale: its fields for readers; None if there is none."""
+    own = dict(_read(payload["article"]))
+    found = own.get(_normalize(locale))
+    return {name: value for name, value in found.items() if name in _WORDS} if found else None
+
+
+def with_each_own_translation(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """List the payload, and what each of the publisher's translations makes of it."""
+    own = filter(None, dict(_read(payload["article"])).values())
+    return [payload, *(with_own_translation(payload, one) for one in own)]
+
+
+def without_own_translations(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payload without the publisher's translations into other languages."""
+    article = payload["article"]
+    if not dict(_read(article)):
+        return dict(payload)
+    return {**payload, "article": {name: article[name] for name in article if name not in OWN_TRANSLATIONS}}
+
+
+def leave_for_engine(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payload with what the publisher has not translated, such as a description.
+
+    Under whatever name the publisher gives a text or a title, it stands for those of the article.
+    """
+    given = set(own)
+    for group in (set(TEXTS), set(TITLES), set(TAGS)):
+        given |= group if group & given else set()
+    article = payload["article"]
+    return {**payload, "article": {name: article[name] for name in article if name not in given}}
+
+
+def with_own_translation(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the publisher's translation beside what the engine has translated."""
+    return {**payload, "article": {**payload["article"], **own}}
+
+
+def _read(article: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Go through the translations by locale. None stands for one that is taken back."""
+    for name in OWN_TRANSLATIONS:
+        match article.get(name):
+            case dict() as by_locale:
+                listed = list(by_locale.items())
+            case list() as objects:
+                listed = [(_locale_of(one), one) for one in objects if isinstance(one, dict)]
+            case _:
+                continue
+        for locale, one in listed:
+            if one is None and locale:
+                yield _normalize(locale), None
+            elif isinstance(one, dict) and locale and _has_words(one):
+                is_public = read_status({"article": one}) is PublicationStatus.PUBLISHED
+                yield _normalize(locale), one if is_public else None
+
+
+def _locale_of(one: Mapping[str, Any]) -> str | None:
+    return next((one[name] for name in LOCALES if isinstance(one.get(name), str)), None)
+
+
+def _has_words(one: Mapping[str, Any]) -> bool:
+    return any(isinstance(one.get(name), str) and one[name].strip() for name in (*TEXTS, *TITLES))
+
+
+def _normalize(locale: str) -> str:
+    """Write `es_ES` and `es-ES` as `es`, and `pt_BR` as `pt-br`. Only the usual country says nothing more."""
+    language, _, rest = locale.strip().lower().replace("_", "-").partition("-")
+    return language if rest in ("", language) else f"{language}-{rest}"

@@ -1,0 +1,80 @@
+"""Rows that a team's own programs name: put under a key, they are created or replaced.
+
+Monitors, notification channels and maintenance windows have a column `key`, unique in the team.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from tortoise.models import Model
+
+from monitoring.auth.models import Team
+from monitoring.backends.database import transaction
+from monitoring.contract.entity_tags import is_current
+from monitoring.contract.problems import Problem
+
+MAX_KEY_CHARACTERS = 100  # as the document says
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a client demands: `If-Match` of what it replaces, or `If-None-Match: *` to create only."""
+
+    if_match: str | None = None
+    if_none_match: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Generic[Row]):
+    """A row as it is now, and the dotted names of the fields that changed. A new row has none."""
+
+    row: Row
+    is_new: bool
+    changed_fields: Collection[str] = ()
+
+
+async def place(  # noqa: PLR0913 - what three kinds of rows differ in
+    rows: type[Row],
+    team_id: UUID,
+    key: str,
+    conditions: Conditions,
+    *,
+    create: Callable[[], Awaitable[Row]],
+    replace: Callable[[UUID], Awaitable[tuple[Row, Collection[str]]]],
+    exists: Problem,
+    changed: Problem,
+) -> Placed[Row]:
+    """Create the team's row with this key, or replace the one that there is, in one transaction.
+
+    The team is locked, so that of two at once the second finds what the first has made. `replace` judges
+    `If-Match`. Raises `exists` if there must be none, and `changed` if there must be one.
+    """
+    async with transaction():
+        await lock_keys(team_id)
+        found: Any = await rows.filter(team_id=team_id, key=key).values_list("id", flat=True)
+        if found and conditions.if_none_match:
+            raise exists
+        if found:
+            row, changed_fields = await replace(found[0])
+            return Placed(row, is_new=False, changed_fields=changed_fields)
+        if conditions.if_match is not None:
+            is_current(conditions.if_match, version="")  # says what is wrong with a weak tag
+            raise changed
+        return Placed(await create(), is_new=True)
+
+
+async def lock_keys(team_id: UUID) -> None:
+    """Let nobody else give a key of the team until the transaction ends. Comes before all other locks."""
+    await Team.select_for_update(no_key=True).get(id=team_id)
+
+
+async def demand_free_key(rows: type[Model], team_id: UUID, key: str | None, own_id: UUID) -> None:
+    """Raise Problem if another of the team's rows has this key. `lock_keys` comes before."""
+    if key is not None and await rows.filter(team_id=team_id, key=key).exclude(id=own_id).exists():
+        raise Problem("key_taken")

@@ -1,0 +1,19 @@
+"""The reply to a row that was put under a key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from monitoring.by_key.placing import Placed
+from monitoring.web.replies import Reply
+
+
+def represent_placed(placed: Placed[Any], name: str, shown: Reply, location: str) -> Reply:
+    """Say what changed, and show the row under its name.
+
+    The headers are those of the reply that shows the row alone, so the ETag is the one that reading it gives.
+    """
+    body = {"changed_fields": list(placed.changed_fields), name: shown.body}
+    if placed.is_new:
+        return Reply(body, 201, {**shown.headers, "Location": location})
+    return Reply(body, 200, shown.headers)

@@ -1,0 +1,78 @@
+"""Keeps what a sandbox would have sent, instead of sending it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote, urlsplit
+
+from monitoring.backends.encryption import MASK, UndecryptableError
+from monitoring.contract.document import Json
+from monitoring.notifications.channels.protocol import AttemptResult, Reception
+from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.secrets import read_secrets, texts_in
+from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
+from monitoring.outbound.targets import UnusableUrl, read_target
+
+SUCCESS = 200
+MAIL_ACCEPTED = 250  # RFC 5321 §4.2.3
+
+
+class KeepingSender:
+    """Sends nothing. Hosts of the script answer as their part says, and all others take everything.
+
+    `kept` is the last request as the document's `KeptRequest`, with the channel's secrets masked.
+    """
+
+    def __init__(self, channel: NotificationChannel) -> None:
+        self._secrets = _find_secrets(channel)
+        self.kept: dict[str, Json] | None = None
+
+    async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
+        """Keep a request, and return the answer of the host's part."""
+        body = (request.body or b"").decode()
+        self._keep(request.method, request.url, request.headers, body)
+        if not _is_scripted(request.url):
+            return Exchange(status_code=SUCCESS)
+
+        from monitoring.outbound.client import HttpClient  # noqa: PLC0415 - 4 MiB, see `sender`
+        from monitoring.outbound.scripted_web import open_scripted_dialer  # noqa: PLC0415
+
+        async with open_scripted_dialer() as dialer:
+            return await HttpClient(dialer).send(request, body_reader)
+
+    def keep_mail(self, recipient: str, content: bytes) -> AttemptResult:
+        """Keep an email, which the mail server takes."""
+        self._keep("MAIL", f"mailto:{quote(recipient, safe='@+')}", {}, content.decode())
+        return AttemptResult(reception=Reception.DELIVERED, status_code=MAIL_ACCEPTED)
+
+    def _keep(self, method: str, url: str, headers: Mapping[str, str], body: str) -> None:
+        self.kept = {
+            "method": method,
+            "url": self._mask(url),
+            "headers": {name: self._mask(value) for name, value in headers.items()},
+            "body": self._mask(body),
+        }
+
+    def _mask(self, text: str) -> str:
+        for secret in self._secrets:
+            address = urlsplit(secret)
+            shown = f"{address.scheme}://{address.netloc}/{MASK}" if address.netloc else MASK
+            text = text.replace(secret, shown)
+        return text
+
+
+def _find_secrets(channel: NotificationChannel) -> Iterable[str]:
+    """Return what must not be shown, the longest first. A webhook's secret signs, and is in no request."""
+    if channel.type == "webhook":
+        return ()
+    try:
+        return sorted(texts_in(read_secrets(channel)), key=len, reverse=True)
+    except UndecryptableError:  # then nothing is written with them
+        return ()
+
+
+def _is_scripted(url: str) -> bool:
+    try:
+        return read_target(url).host.removesuffix(".").endswith(".test")
+    except UnusableUrl:
+        return False

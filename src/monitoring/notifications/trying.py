@@ -1,0 +1,49 @@
+"""Tests a channel before it is saved, from this process: a worker would need a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from monitoring.audit.actions import Action
+from monitoring.audit.actors import Actor
+from monitoring.backends.current import current_backends
+from monitoring.backends.database import transaction
+from monitoring.contract.document import Json
+from monitoring.contract.problems import Problem
+from monitoring.notifications.announcing import make_delivery
+from monitoring.notifications.channels import CHANNELS
+from monitoring.notifications.channels.protocol import AttemptResult
+from monitoring.notifications.channels.sender import current_sender, open_sender
+from monitoring.notifications.models import EMAIL
+from monitoring.notifications.recording import record_act
+from monitoring.notifications.routing import TEST, Announcement
+from monitoring.notifications.service import change_channel, compose_channel, get_channel
+
+
+async def try_channel(
+    team_id: UUID, given: Mapping[str, Json], channel_id: UUID | None = None, *, by: Actor | None = None
+) -> AttemptResult:
+    """Send a test as a new channel would, or as a channel would once a merge patch has changed it.
+
+    Nothing is stored but the act, in the audit log. Raises Problem for what could not be saved either, for
+    an email address, whose reader is asked first, and if this machine can send nothing.
+    """
+    if given["type"] == EMAIL:
+        raise Problem("notification_channel_unconfirmed")
+    if channel_id:
+        channel = await get_channel(team_id, channel_id)
+        change_channel(channel, given)
+    else:
+        channel = compose_channel(team_id, given)
+    now = current_backends().clock.now()
+    test = make_delivery(Announcement(team_id=team_id, event=TEST, happened_at=now, subject={}), channel.id)
+    async with transaction():
+        await record_act(channel, Action.CHANNEL_TESTED, by)
+    async with open_sender(current_backends().settings):
+        sender = current_sender()
+        assert sender  # noqa: S101 - it was opened
+        try:
+            return await CHANNELS[channel.type].send(test, channel, sender, now)
+        except OSError:
+            raise Problem("service_unavailable") from None

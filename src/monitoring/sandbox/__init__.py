@@ -1,0 +1,1 @@
+"""What only a sandbox can do: have an incident now, and begin again."""
