@@ -40,7 +40,7 @@ def represent_article(article: Article) -> dict[str, Any]:
 
 
 def represent_test_article(article: TestArticle) -> dict[str, Any]:
-    """Write `Article` for one that is a test."""
+    """Render `Article` for one that is a test."""
     states = sorted(article.translations, key=lambda state: str(state["locale"]))
     return {**_describe(article, states), "is_test": True}
 

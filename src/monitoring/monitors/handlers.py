@@ -73,7 +73,7 @@ async def put_monitor_by_key(  # noqa: PLR0913 - one argument a parameter of the
 
 
 async def get_monitor(monitor_id: str, caller: Caller) -> Reply:
-    """Answer one monitor."""
+    """Return one monitor."""
     return _reply(await queries.read_monitor(caller.team_id, UUID(monitor_id)))
 
 

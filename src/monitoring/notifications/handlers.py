@@ -81,7 +81,7 @@ async def _put_channel(key: str, caller: Caller, given: Json, conditions: Condit
 
 
 async def get_notification_channel(channel_id: str, caller: Caller) -> Reply:
-    """Answer one channel."""
+    """Return one channel."""
     return _reply(await service.get_channel(caller.team_id, UUID(channel_id)))
 
 

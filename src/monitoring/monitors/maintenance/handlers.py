@@ -41,7 +41,7 @@ async def put_maintenance_window_by_key(
 
 
 async def get_maintenance_window(window_id: str, caller: Caller) -> Reply:
-    """Answer one window."""
+    """Return one window."""
     return _reply(await service.get_window(caller.team_id, UUID(window_id)))
 
 
