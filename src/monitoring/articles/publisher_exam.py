@@ -139,7 +139,7 @@ _AFTER_THE_LAST_WORD = {
 _LOST = "Not sent again with the same id, so the article is lost. Send it again until the answer is 202."
 _CHANGED = "Sent again with other content. Send the same article, so that nothing is translated twice."
 _EARLY = (
-    f"Sent again after {{:.1f}} seconds. Retry-After was {RETRY_AFTER_SECONDS} seconds, so wait that long."
+    f"Sent again after {{:.1f}} seconds. Wait as long as Retry-After says: {RETRY_AFTER_SECONDS} seconds."
 )
 
 
