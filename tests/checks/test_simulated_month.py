@@ -164,7 +164,7 @@ async def make_monitors(world: World) -> list[Monitor]:
         }
         if number % 20 in (0, 10):  # of type http
             given["contract"] = CONTRACTS[number % 20 // 10]
-        whole = rules.complete(await prepare_contract(given), default_configuration())
+        whole = rules.complete(await prepare_contract(team.id, given), default_configuration())
         columns = {"status": "pending", "search_text": "", **ages, **store_configuration(whole)}
         monitor = Monitor(id=choose_id(world.chance), team_id=team.id, **columns)
         world.scripts[monitor.id] = script = write_script(world.chance)

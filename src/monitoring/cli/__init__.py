@@ -27,6 +27,7 @@ _MODULES = {
     "articles": "articles",
     "doctor": "doctor",
     "mcp": "mcp",
+    "exam": "exam",
 }
 
 

@@ -60,7 +60,8 @@ async def put_monitor_by_key(  # noqa: PLR0913 - one argument a parameter of the
 ) -> Reply:
     """Create or replace the monitor with a key."""
     conditions = Conditions(if_match, if_none_match)
-    given = await prepare_placed_contract(body, await service.find_monitor_by_key(caller.team_id, key))
+    saved = await service.find_monitor_by_key(caller.team_id, key)
+    given = await prepare_placed_contract(caller.team_id, body, saved)
 
     async def put() -> Reply:
         placed = await service.put_monitor(caller.team_id, key, given, conditions, by=caller.actor)

@@ -6,6 +6,7 @@ Functions with an actor (`by`) record the action in the audit log.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from monitoring.backends.database import transaction
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.backends.pages import Page, read_page
 from monitoring.by_key.placing import Conditions, Placed, demand_free_key, lock_keys, place
-from monitoring.contract.configurations import Configuration, change, complete, merge
+from monitoring.contract.configurations import change, complete, merge
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
@@ -47,6 +48,15 @@ MAX_CHANNELS_A_TEAM = 20
 
 # The most bytes of a custom channel's body, which patches can enlarge. By default no request is larger.
 MAX_BODY_BYTES = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelChange:
+    """How a channel was configured and how it is now, and the secrets that are new."""
+
+    before: Configuration
+    after: Configuration
+    renewed: Mapping[str, Json]
 
 
 async def list_channels(team_id: UUID, limit: int, after_id: UUID | None) -> Page[NotificationChannel]:
@@ -133,10 +143,9 @@ async def update_channel(
             await lock_keys(team_id)
         channel = await _lock_channel(team_id, channel_id, if_match)
         key = patch.pop("key", channel.key)
-        before = configuration_of(channel)
-        after, has_new_secrets = change_channel(channel, patch)
+        changed = change_channel(channel, patch)
         await demand_free_key(NotificationChannel, team_id, key, channel_id)
-        await _store_change(channel, key, before, after, _secrets_in(patch) if has_new_secrets else {}, by)
+        await _store_change(channel, key, changed, by)
         return channel
 
 
@@ -163,9 +172,9 @@ async def put_channel(
         before = configuration_of(channel)
         kept = {name: value for name, value in before.items() if name not in {*defaults, "name", "routing"}}
         changed = complete({**kept, **given}, defaults, kind.default_name)
-        after, has_new_secrets = _configure(channel, changed, _secrets_in(given))
-        renewed = _secrets_in(given) if has_new_secrets else {}
-        return channel, await _store_change(channel, key, before, after, renewed, by)
+        return channel, await _store_change(
+            channel, key, _configure(channel, changed, _secrets_in(given)), by
+        )
 
     return await place(
         NotificationChannel,
@@ -179,11 +188,8 @@ async def put_channel(
     )
 
 
-def change_channel(channel: NotificationChannel, patch: Mapping[str, Json]) -> tuple[Configuration, bool]:
-    """Change a channel by a merge patch, which is not stored. Raises Problem as `update_channel` does.
-
-    Returns what it is configured as now, and whether a secret was changed.
-    """
+def change_channel(channel: NotificationChannel, patch: Mapping[str, Json]) -> ChannelChange:
+    """Change a channel by a merge patch, which is not stored. Raises Problem as `update_channel` does."""
     _demand_type(channel, patch)
     kind, defaults = CHANNELS[channel.type], default_configuration(channel.type)
     changed = change(configuration_of(channel), patch, defaults, kind.default_name)
@@ -192,26 +198,23 @@ def change_channel(channel: NotificationChannel, patch: Mapping[str, Json]) -> t
 
 def _configure(
     channel: NotificationChannel, changed: Configuration, secrets: Mapping[str, Json]
-) -> tuple[Configuration, bool]:
+) -> ChannelChange:
+    before = configuration_of(channel)
     changed = mask_secrets(complete_routing(changed))
-    after = {name: changed.get(name) for name in configuration_of(channel)}
+    after = {name: changed.get(name) for name in before}
     check_quiet_hours(changed["routing"])
     if len(orjson.dumps(after.get("body"))) > MAX_BODY_BYTES:
         raise Problem("notification_channel_body_too_large")
-    has_new_secrets = _renew_secrets(channel, secrets)
+    renewed = secrets if _renew_secrets(channel, secrets) else {}
     channel.update_from_dict(columns_of(after))
-    return after, has_new_secrets
+    return ChannelChange(before, after, renewed)
 
 
 async def _store_change(
-    channel: NotificationChannel,
-    key: str | None,
-    before: Configuration,
-    after: Configuration,
-    renewed: Mapping[str, Json],
-    by: Actor | None,
+    channel: NotificationChannel, key: str | None, changed: ChannelChange, by: Actor | None
 ) -> Collection[str]:
-    """Store a key and a configuration, unless nothing is new. Return the fields that changed."""
+    """Store a changed channel and its key, unless nothing is new. Return the fields that changed."""
+    before, after, renewed = changed.before, changed.after, changed.renewed
     if not renewed and after == before and key == channel.key:
         return ()
     old_key, channel.key = channel.key, key

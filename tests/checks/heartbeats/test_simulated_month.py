@@ -161,7 +161,7 @@ class World:
         self.rounds: list[datetime] = []
         self.interruptions = [end for _, end in self.deaf]
         nobody_else: Any = None
-        self.prober = Prober(nobody_else, cast("Connectivity", self), nobody_else)
+        self.prober = Prober(nobody_else, nobody_else, cast("Connectivity", self), nobody_else)
         self.checker = StepByStep(make_settings(folder, checks_at_once=100), self.probe, now=lambda: self.now)
         self.clock = Clock(
             read_machine_time=lambda: self.now, monotonic=lambda: (self.now - BEGINNING) / SECOND

@@ -7,7 +7,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0032_contracts_of_monitors")]
+    dependencies = [("monitoring", "0033_sandboxes")]
 
     initial = False
 

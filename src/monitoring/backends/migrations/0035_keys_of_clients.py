@@ -5,7 +5,7 @@ from tortoise.migrations.constraints import UniqueConstraint
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0032_contracts_of_monitors")]
+    dependencies = [("monitoring", "0034_links_between_articles")]
 
     initial = False
 

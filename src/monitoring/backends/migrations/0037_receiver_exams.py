@@ -7,7 +7,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0032_contracts_of_monitors")]
+    dependencies = [("monitoring", "0035_keys_of_clients")]
 
     initial = False
 

@@ -6,7 +6,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0032_contracts_of_monitors")]
+    dependencies = [("monitoring", "0037_receiver_exams")]
 
     initial = False
 

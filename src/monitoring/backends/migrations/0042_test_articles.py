@@ -6,7 +6,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0034_links_between_articles")]
+    dependencies = [("monitoring", "0039_letters_of_invitations")]
 
     initial = False
 

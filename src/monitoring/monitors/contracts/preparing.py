@@ -67,7 +67,9 @@ async def prepare_contract(
     return {**given, "contract": {**contract, "rules": written, "read_at": read_at}}
 
 
-async def prepare_placed_contract(given: Mapping[str, Json], saved: Monitor | None) -> Mapping[str, Json]:
+async def prepare_placed_contract(
+    team_id: UUID, given: Mapping[str, Json], saved: Monitor | None
+) -> Mapping[str, Json]:
     """Prepare the contract of a configuration that replaces the saved one as a whole.
 
     The credential of its document, which no answer shows, stays if it is left out.
@@ -76,7 +78,7 @@ async def prepare_placed_contract(given: Mapping[str, Json], saved: Monitor | No
         return given
     kept = {"document_authorization": MASK} if saved and saved.contract_authorization else {}
     whole = {**read_defaults(_SCHEMA), **kept, **contract}
-    return await prepare_contract({"method": "GET", **given, "contract": whole}, saved)
+    return await prepare_contract(team_id, {"method": "GET", **given, "contract": whole}, saved)
 
 
 def _complete(asked: Mapping[str, Json], saved: Mapping[str, Json] | None) -> dict[str, Json]:

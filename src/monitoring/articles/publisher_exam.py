@@ -1,0 +1,149 @@
+"""The exam of a publisher: how each article is answered, and what the next posts say of the publisher. Pure.
+
+Times are seconds of any one clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from monitoring.articles.submissions import read_submission
+
+RETRY_AFTER_SECONDS = 5
+
+# Clocks of two machines, and timers that fire a little early.
+TOLERANCE_SECONDS = 0.2
+
+
+class Lesson(StrEnum):
+    """How the first post of an article is answered. Later ones get 202, and after a 400 another 400."""
+
+    UNAVAILABLE = "503 with Retry-After"
+    SILENT = "no answer"
+    ACCEPTED = "202"
+    REFUSED = "400"
+
+
+LESSONS = tuple(Lesson)
+SENT_AGAIN = {Lesson.UNAVAILABLE, Lesson.SILENT}  # the others are answered for good
+
+
+@dataclass(slots=True)
+class Trial:
+    """An article that a lesson is about. `answered_at` is None while its first post waits for an answer."""
+
+    lesson: Lesson
+    content: Sequence[str]
+    answered_at: float | None = None
+    repeated_at: list[float] = field(default_factory=list)
+    has_other_content: bool = False
+
+    @property
+    def is_to_be_sent_again(self) -> bool:
+        """Whether a good publisher sends the article once more."""
+        return self.lesson in SENT_AGAIN
+
+    @property
+    def waited_seconds(self) -> float:
+        """Return how long after the first answer the article came again; 0 if it did not, or came before."""
+        if not self.repeated_at or self.answered_at is None:
+            return 0.0
+        return max(0.0, self.repeated_at[0] - self.answered_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a publisher did with a lesson, and what to do if it was not right."""
+
+    lesson: Lesson
+    is_right: bool
+    sentence: str
+
+
+class PublisherExam:
+    """Gives the lessons in turn, one to each new article.
+
+    `patience_seconds` is how long it waits for the next post of an article.
+    """
+
+    def __init__(self, patience_seconds: float) -> None:
+        self._patience_seconds = patience_seconds
+        self._trials: dict[Sequence[str], Trial] = {}
+
+    def receive(self, submissions: Sequence[Mapping[str, Any]], now: float) -> tuple[Lesson, Trial | None]:
+        """Note a post, and return how to answer it. The trial is that of a first post.
+
+        Articles after the last lesson are accepted. A timestamp may differ from post to post, as the service
+        allows it.
+        """
+        read = [read_submission(dict(each), datetime.now(UTC)) for each in submissions]
+        identity = tuple(each.identity for each in read)
+        content = tuple(each.content_hash for each in read)
+        known = self._trials.get(identity)
+        if known:
+            known.repeated_at.append(now)
+            known.has_other_content |= known.content != content
+            return Lesson.REFUSED if known.lesson is Lesson.REFUSED else Lesson.ACCEPTED, None
+        if len(self._trials) == len(LESSONS):
+            return Lesson.ACCEPTED, None
+        lesson = LESSONS[len(self._trials)]
+        self._trials[identity] = Trial(lesson, content)
+        return lesson, self._trials[identity]
+
+    def is_over(self, now: float) -> bool:
+        """Return whether every lesson was given, and nothing more is to be expected of it."""
+        trials = self._trials.values()
+        return len(trials) == len(LESSONS) and all(self._has_ended(trial, now) for trial in trials)
+
+    def judge(self) -> Iterator[Finding]:
+        """Return a finding for each lesson."""
+        trials = {trial.lesson: trial for trial in self._trials.values()}
+        for lesson in LESSONS:
+            if lesson in trials:
+                fault = _find_fault(trials[lesson])
+                yield Finding(lesson, fault is None, fault or _describe(trials[lesson]))
+            else:
+                yield Finding(lesson, is_right=False, sentence="No article came for this.")
+
+    def _has_ended(self, trial: Trial, now: float) -> bool:
+        if trial.answered_at is None:
+            return False
+        begins_at = (
+            trial.repeated_at[0] if trial.is_to_be_sent_again and trial.repeated_at else trial.answered_at
+        )
+        return now >= begins_at + self._patience_seconds
+
+
+def _find_fault(trial: Trial) -> str | None:
+    """Return the first thing that is wrong, and what to do about it."""
+    if not trial.is_to_be_sent_again:
+        return _AFTER_THE_LAST_WORD[trial.lesson] if trial.repeated_at else None
+    if not trial.repeated_at:
+        return _LOST
+    if trial.has_other_content:
+        return _CHANGED
+    if len(trial.repeated_at) > 1:
+        return _AFTER_THE_LAST_WORD[Lesson.ACCEPTED]
+    is_early = trial.waited_seconds < RETRY_AFTER_SECONDS - TOLERANCE_SECONDS
+    return _EARLY.format(trial.waited_seconds) if trial.lesson is Lesson.UNAVAILABLE and is_early else None
+
+
+_AFTER_THE_LAST_WORD = {
+    Lesson.ACCEPTED: "Sent again although it was accepted. 202 is a promise, so do not send it again.",
+    Lesson.REFUSED: "Sent again although it was refused. It is refused each time, so show people the error.",
+}
+_LOST = "Not sent again with the same id, so the article is lost. Send it again until the answer is 202."
+_CHANGED = "Sent again with other content. Send the same article, so that nothing is translated twice."
+_EARLY = (
+    f"Sent again after {{:.1f}} seconds. Wait as long as Retry-After says: {RETRY_AFTER_SECONDS} seconds."
+)
+
+
+def _describe(trial: Trial) -> str:
+    if not trial.is_to_be_sent_again:
+        return "Not sent again."
+    return f"The same article was sent again after {trial.waited_seconds:.1f} seconds, and then no more."
