@@ -91,10 +91,12 @@ class SharedReading:
     async def _read(self, article: Article) -> SourceArticle:
         source = await self._runner.read(without_own_translations(article.payload))
         await note_uses(article.id, list(source.hashes.values()))
-        links = await self._runner.find_links(*with_each_own_translation(article.payload))
-        await note_links(article, links)
-        self.has_links = bool(links)
-        self.heading_ids = await self._runner.find_heading_ids(article.payload)
+        settings = current_backends().settings  # the article is read once more only for those who need it
+        if settings.site_page_url:
+            links = await self._runner.find_links(*with_each_own_translation(article.payload))
+            self.has_links = await note_links(article, links)
+        if settings.blog_export == "hugo":
+            self.heading_ids = await self._runner.find_heading_ids(article.payload)
         return source
 
 
@@ -215,7 +217,7 @@ async def _store(
                 corrected_segments=translated.corrected_count,
                 translated_at=now,
                 links=write_links(links),
-                heading_ids=heading_ids if translated.engine != PUBLISHER else [],
+                heading_ids=heading_ids if translated.engine != PUBLISHER else (),
             )
             await store_refusals(claim.row.id, translated.refused)
             await note_translation(claim.row, HistoryEvent.TRANSLATED, now=now)

@@ -29,8 +29,11 @@ from monitoring.backends.errors import StorageChanged
 UNSEEN_CHANGES = timedelta(minutes=2)
 
 
-async def note_links(article: Article, links: Sequence[PageLink]) -> None:
-    """Store which articles a revision may link to, in place of what the revision before had."""
+async def note_links(article: Article, links: Sequence[PageLink]) -> bool:
+    """Store which articles a revision may link to, in place of what the revision before had.
+
+    Returns whether there are any.
+    """
     found = _keys(article.payload, {link.address for link in links})
     keys = {key for of_address in found.values() for key in of_address}
     rows = await ArticleLink.filter(article_id=article.id).only("key")
@@ -40,6 +43,7 @@ async def note_links(article: Article, links: Sequence[PageLink]) -> None:
     for batch in batches(sorted(keys - known)):
         new = [ArticleLink(article_id=article.id, key=key) for key in batch]
         await ArticleLink.bulk_create(new, ignore_conflicts=True)
+    return bool(keys)
 
 
 async def find_targets(payload: Mapping[str, Any], links: Sequence[PageLink], locale: str) -> dict[str, str]:
