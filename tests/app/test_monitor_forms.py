@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+import orjson
 import pytest
 
 from app.visitor import Visitor, read_forms, read_text
@@ -129,7 +130,7 @@ class TestCreating:
         monitor = _only_monitor(alice)
         assert _configuration_of(monitor) == FULL
         shown = read_forms(owner.open(_form_page(monitor)).text)[f"/app{_form_page(monitor)}"]
-        sent = {name: text for name, text in _typed(**FULL).items() if text}
+        sent = {name: text for name, text in _typed(**FULL).items() if text and name in FULL}
         assert {name: value for name, value in shown.items() if name in FULL} == sent
 
     def test_takes_an_interval_from_the_list_or_any_other(self, owner: Visitor, alice: Player) -> None:
@@ -240,18 +241,66 @@ class TestClientCertificate:
         other = CLIENT_CERTIFICATE + "\n"
         owner.submit(_form_page(monitor), client_certificate=other)
         assert str(read_stored()).split() == CLIENT_CERTIFICATE.split()
-        owner.submit(_form_page(monitor), removed_certificate="on")
+        owner.submit(_form_page(monitor), removed_secret="client_certificate")
         assert read_stored() is None
 
 
 class TestContract:
-    def test_is_shown_and_kept_by_a_form_that_does_not_have_it(self, owner: Visitor, alice: Player) -> None:
-        contract = {"document": DOCUMENT, "operation_id": "get_order"}
+    def test_that_stays_is_shown_and_kept_without_its_document(self, owner: Visitor, alice: Player) -> None:
+        contract = {"document": DOCUMENT, "operation_id": "get_order", "parameters": {"order_id": 42}}
         monitor = create(alice, contract=contract)
+        page = owner.open(_form_page(monitor)).text
+        assert read_forms(page)[f"/app{_form_page(monitor)}"]["contract.parameters"] == "order_id: 42"
         changed = owner.submit(_form_page(monitor), name="Orders")
         assert _says(changed, "get_order")
         after = read(alice, monitor)
         assert (after["name"], after["contract"]) == ("Orders", monitor["contract"])
+
+    def test_is_made_changed_and_removed_by_the_form(self, owner: Visitor, alice: Player) -> None:
+        monitor = create(alice)
+        typed = {
+            "contract.document": orjson.dumps(DOCUMENT).decode(),
+            "contract.operation_id": " get_order ",
+            "contract.parameters": "order_id: 42",
+            "contract.violation": "degraded",
+        }
+        assert _says(owner.submit(_form_page(monitor), **typed), NOTICES["monitor_updated"])
+        made = read(alice, monitor)["contract"]
+        assert (made["operation_id"], made["parameters"]) == ("get_order", {"order_id": "42"})
+        assert (made["violation"], made["refresh_interval_seconds"]) == ("degraded", 3600)
+        owner.submit(
+            _form_page(monitor), **{"contract.violation": "down", "contract.parameters": "order_id: 7"}
+        )
+        changed = read(alice, monitor)["contract"]
+        assert (changed["violation"], changed["parameters"]) == ("down", {"order_id": "7"})
+        owner.submit(_form_page(monitor), **{"contract.operation_id": ""})
+        assert read(alice, monitor)["contract"] is None
+
+    def test_of_a_new_monitor_is_judged_beside_its_fields(self, owner: Visitor) -> None:
+        wrong: dict[str, dict[str, str]] = {
+            "contract.operation_id": {"contract.document": orjson.dumps(DOCUMENT).decode()},
+            "contract.document": {"contract.operation_id": "get_order", "contract.document": "no JSON"},
+            "contract.parameters": {"contract.operation_id": "get_order", "contract.parameters": "no colon"},
+            "contract.refresh_interval_seconds": {
+                "contract.operation_id": "get_order",
+                "contract.refresh_interval_seconds": "soon",
+            },
+        }
+        for name, typed in wrong.items():
+            page = owner.submit("/monitors/new", url="https://shop.example.com/", **typed)
+            assert page.status_code == 400, name
+            assert f'id="error-{name}"' in page.text
+        document = orjson.dumps(DOCUMENT).decode()
+        typed = {"contract.document": document, "contract.operation_id": "no_such_operation"}
+        page = owner.submit("/monitors/new", url="https://shop.example.com/", **typed)
+        assert page.status_code == 422
+        assert 'id="error-contract.operation_id"' in page.text
+        assert "no_such_operation" in page.text
+
+    def test_without_an_operation_and_a_document_there_is_none(self, owner: Visitor, alice: Player) -> None:
+        owner.submit("/monitors/new", name="Plain", url="https://shop.example.com/")
+        (monitor,) = alice.get("/api/monitors").json()["monitors"]
+        assert monitor["contract"] is None
 
 
 class TestChanging:

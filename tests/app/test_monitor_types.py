@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from app.visitor import Visitor, read_forms, read_text
+from monitoring.app.monitors.form import labels_of
 from monitoring.app.monitors.labels import LABELS
 from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitors.conversations import create, list_ids, path_of, read
@@ -166,8 +167,9 @@ class TestPage:
         title = TYPE_FORMS[monitor_type].title
         assert (title if monitor_type == "heartbeat" else f"{title} {monitor['url']}") in read_text(page)
         shown = set(re.findall("<dt>([^<]+)</dt>", page.partition('id="configuration"')[2]))
-        told_above = {"type", "url", "name", "interval_seconds", "tags", "paused"}
-        assert shown == {LABELS[name] for name in set(TYPE_FORMS[monitor_type].fields) - told_above}
+        told_above = {"type", "name", "interval_seconds", "tags", "paused"}
+        labels = labels_of(monitor_type)
+        assert shown == {labels[name] for name in labels.keys() - told_above}
 
 
 class TestAuditLog:
@@ -175,7 +177,7 @@ class TestAuditLog:
         monitor = create(alice, type="tcp", **MEANT["tcp"])
         alice.patch(path_of(monitor), json={"tcp": {"send": "AUTH s3cret\r\n", "expect": "250"}})
         log = read_text(owner.open("/settings/audit-log").text)
-        assert "Text to send: a new value, which is secret" in log
+        assert "Text to send: a new secret value" in log
         assert "Expected text: 221 → became 250" in log
         assert "s3cret" not in log
 
@@ -205,7 +207,7 @@ class TestHeartbeat:
         path = f"/monitors/{monitor['id']}"
         page = owner.open(path).text
         assert f"curl -fsS -m 10 --retry 5 -o /dev/null {monitor['ping_url']}" in page
-        assert "It waits for a ping" in page
+        assert "It is waiting for a ping" in page
         assert "Check now" not in page
         job = httpx.Client(base_url=f"{service.base_url}/ping/{monitor['ping_url'][-36:]}", timeout=30)
         job.post("/3", content="<script>no space left</script>").raise_for_status()

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
+import orjson
+
 from monitoring.app.form_fields import (
     WHOLE_FORM,
     check_of,
@@ -23,6 +25,7 @@ from monitoring.app.monitors.labels import CHOICES, HINTS, LABELS
 from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitoring.backends.encryption import MASK
 from monitoring.contract.catalogue import Catalogue
+from monitoring.contract.configurations import field_names, read_defaults
 from monitoring.contract.document import Json, Node, published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.schemas import types_of
@@ -44,11 +47,16 @@ _SITE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?P<port>:[0-9]
 
 MANY_LINES = {
     *("request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"),
-    *("tcp.send", "dns.expected"),
+    *("tcp.send", "dns.expected", "contract.document", "contract.parameters"),
 }
-# Lists whose entries have blanks and commas.
-_LINE_BY_LINE = {"assertions": "assertions", "dns.expected": "lines"}
-_TRIMMED = {"name", "url"}
+# Lists whose entries have blanks and commas, and JSON.
+_OWN_KINDS = {"assertions": "assertions", "dns.expected": "lines", "contract.document": "document"}
+_TRIMMED = {"name", "url", "contract.document_url", "contract.operation_id"}
+
+_CONTRACT = "contract"
+_CONTRACT_SCHEMA = "ContractCreate"
+# Without any of these there is no contract, whatever its other fields say.
+_NAMES_A_CONTRACT = {"document_url", "document", "operation_id"}
 # In these, lines end as protocols want it (RFC 5234 §B.1).
 _PROTOCOL_TEXTS = {"tcp.send"}
 
@@ -74,20 +82,31 @@ def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Co
             except Problem as problem:
                 unreadable.append(problem)
     given = _nest({name: value for name, value in read.items() if value is not None})
+    if not given.get(_CONTRACT, {}).keys() & _NAMES_A_CONTRACT:
+        given.pop(_CONTRACT, None)
     try:
-        judge()(_without_masks(given) if saved else given)
+        judge()(_without_what_is_kept(given, saved) if saved else given)
     except Problem as problem:
         unreadable += (problem, *problem.others)
     refuse(unreadable)
     return given
 
 
-def _without_masks(given: Configuration) -> Configuration:
-    """Leave out the credentials that a form shows as masks: they stay as they are saved."""
-    headers = given.get("request_headers", {})
-    shown = {name: value for name, value in headers.items() if value != MASK}
-    others = {name: value for name, value in given.items() if value != MASK}
-    return {**others, "request_headers": shown}
+def _without_what_is_kept(given: Configuration, saved: Configuration) -> Configuration:
+    """Leave out credentials that stay as they are saved. An empty document stands for one that is kept."""
+    others = _without_masks(given)
+    others["request_headers"] = _without_masks(given.get("request_headers", {}))
+    if _CONTRACT in given:
+        others[_CONTRACT] = _without_masks(given[_CONTRACT])
+        if saved[_CONTRACT] and not saved[_CONTRACT].get("document_url"):
+            others[_CONTRACT] = {"document": {}, **others[_CONTRACT]}
+            if "document_url" in given[_CONTRACT]:
+                del others[_CONTRACT]["document"]
+    return others
+
+
+def _without_masks(values: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in values.items() if value != MASK}
 
 
 def complete_form(form: Mapping[str, str]) -> Mapping[str, str]:
@@ -165,7 +184,18 @@ def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
     for name in (saved["type"], "request_headers"):  # what is merged needs a null for each part that goes
         if name in patch:
             patch[name] = {**dict.fromkeys(saved[name]), **given.get(name, {})}
+    if _CONTRACT in patch:
+        patch[_CONTRACT] = _patch_contract(given.get(_CONTRACT), saved[_CONTRACT])
     return patch
+
+
+def _patch_contract(given: Configuration | None, saved: Configuration | None) -> dict[str, Json] | None:
+    """Return the patch of a contract: an empty one for what stays as it is, so that nothing is fetched."""
+    if given is None or saved is None:
+        return None if given is None else dict(given)
+    if given == {name: value for name, value in saved.items() if value is not None}:
+        return {}
+    return {**dict.fromkeys(saved), **given}
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> Texts:
@@ -182,7 +212,7 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
         if name is None:
             return WHOLE_FORM, sentence
         entry = path[len(name) + 1 :]
-        words = quote_labels(words, labels)
+        words = quote_labels(words, {name.rpartition(".")[2]: label for name, label in labels.items()})
         if not entry:
             return name, capitalize(words)
         if name == "assertions":
@@ -198,14 +228,21 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
 
 
 def flatten(configuration: Mapping[str, Json]) -> dict[str, Json]:
-    """Name the settings of the type like fields of the form: `tcp.expect`."""
+    """Name the settings of the type and of a contract like fields of the form: `tcp.expect`."""
     monitor_type = configuration["type"]
-    settings = configuration.get(monitor_type, {})
-    return {**configuration, **{f"{monitor_type}.{name}": value for name, value in settings.items()}}
+    contract = dict.fromkeys(field_names(_CONTRACT_SCHEMA)) | read_defaults(_CONTRACT_SCHEMA)
+    members = {
+        monitor_type: configuration.get(monitor_type, {}),
+        _CONTRACT: contract | (configuration.get(_CONTRACT) or {}),
+    }
+    named = {
+        f"{member}.{name}": value for member, values in members.items() for name, value in values.items()
+    }
+    return {**configuration, **named}
 
 
 def _nest(fields: Mapping[str, Json]) -> dict[str, Json]:
-    """Put the settings of the type back where the document has them."""
+    """Put the settings of the type and of a contract back where the document has them."""
     nested: dict[str, Json] = {}
     for name, value in fields.items():
         member, _, setting = name.partition(".")
@@ -246,9 +283,17 @@ def _read_headers(name: str, text: str) -> dict[str, str] | None:
     for line in filter(None, (line.strip(" \t") for line in _LINE_END.split(text))):
         header, colon, value = line.partition(":")
         if not colon:
-            raise document_rules().sentences.invalid_field(name, "pattern")
+            raise document_rules().sentences.invalid_field(name.split("."), "pattern")
         headers[header] = value.strip(" \t")
     return headers or None
+
+
+def _read_document(_: str, text: str) -> Json:
+    """Read JSON. Any other text stays text, for the schema to refuse."""
+    try:
+        return orjson.loads(text) if text.strip() else None
+    except orjson.JSONDecodeError:
+        return text
 
 
 def _read_assertions(name: str, text: str) -> list[dict[str, Json]] | None:
@@ -267,6 +312,7 @@ _READERS: Mapping[str, Callable[[str, str], Json]] = {
     "lines": _read_lines,
     "object": _read_headers,
     "assertions": _read_assertions,
+    "document": _read_document,
 }
 _WRITERS: Mapping[str, Callable[[Json], str]] = {
     "string": lambda text: text or "",
@@ -280,6 +326,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
         for name, value in sorted((headers or {}).items(), key=lambda each: each[1] == MASK)
     ),
     "assertions": lambda assertions: "\n".join(map(write_assertion, assertions or ())),
+    "document": lambda _: "",  # it is not kept
 }
 
 
@@ -296,15 +343,15 @@ def judge() -> Check:
 
 @cache
 def kinds_of(monitor_type: str) -> Mapping[str, str]:
-    """Return the JSON type of every field of a form; lists with a line for each entry have their own."""
+    """Return the JSON type of every field of a form; what is typed in a way of its own has its own kind."""
     fields = TYPE_FORMS[monitor_type].fields
     kinds = {name: next(iter(types_of(_schemas()[name])), "string") for name in fields}
-    return kinds | {name: kind for name, kind in _LINE_BY_LINE.items() if name in kinds}
+    return kinds | {name: kind for name, kind in _OWN_KINDS.items() if name in kinds}
 
 
 @cache
 def _schemas() -> Mapping[str, Node]:
-    """Return the schema of every field, and of the settings of each type."""
+    """Return the schema of every field, of the settings of each type, and of a contract."""
     document = published_document()
 
     def fields_of(schema: Node, prefix: str) -> Iterator[tuple[str, Node]]:
@@ -312,6 +359,8 @@ def _schemas() -> Mapping[str, Node]:
             field = document.follow(written)
             if not prefix and name in TYPE_FORMS:
                 yield from fields_of(field, f"{name}.")
+            elif not prefix and name == _CONTRACT:
+                yield from fields_of(document.root["components"]["schemas"][_CONTRACT_SCHEMA], f"{name}.")
             else:
                 # A reference to an enumeration is in `allOf`, beside a default of its own.
                 yield prefix + name, {**field, **document.follow(*field.get("allOf", [field]))}

@@ -15,8 +15,9 @@ from monitoring.app.monitors import form as monitor_form
 from monitoring.app.monitors.form import Texts
 from monitoring.app.monitors.kept_headers import (
     FIELD,
+    SECRETS,
     ShownHeaders,
-    keep_certificate,
+    mask_kept_secrets,
     put_together,
     take_apart,
 )
@@ -31,6 +32,7 @@ from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
+from monitoring.monitors.contracts.preparing import prepare_contract
 from monitoring.monitors.models import Monitor
 
 _VERSION = re.compile(r"[0-9]{1,9}")
@@ -60,8 +62,8 @@ class MonitorForms(EditForm[Texts, Monitor]):
 
     def echo_edit(self, form: Form, row: Monitor) -> Texts:
         """Return what was typed, with the credentials that the form does not show. The type stays."""
-        kept = keep_certificate(put_together(form))
-        return monitor_form.echo_form(monitor_form.complete_form({**kept, "type": row.type}))
+        kept = {**put_together(form), **mask_kept_secrets(form), "type": row.type}
+        return monitor_form.echo_form(monitor_form.complete_form(kept))
 
     async def make(self, visit: Visit, typed: Texts, form_id: UUID) -> Response:
         """Create the monitor, or test it."""
@@ -70,8 +72,10 @@ class MonitorForms(EditForm[Texts, Monitor]):
             finding = await _try(visit, given)
             return await self.render_new(visit, typed, form_id, finding=finding, is_kept=True)
 
+        prepared = await prepare_contract(given)
+
         async def create() -> UUID:
-            return (await service.create_monitor(visit.team.id, given, by=visit.actor)).id
+            return (await service.create_monitor(visit.team.id, prepared, by=visit.actor)).id
 
         created = await create_once(visit, form_id, ("create_monitor", given), create)
         notice = "monitor_created" if created.is_new else "monitor_created_before"
@@ -93,7 +97,8 @@ class MonitorForms(EditForm[Texts, Monitor]):
             finding = await _try(visit, patch, row)
             return await self.render_edit(visit, row, typed, finding=finding, is_kept=True)
         version = f'"{_read_version(form)}"'
-        await service.update_monitor(visit.team.id, row.id, patch, version, by=visit.actor)
+        prepared = await prepare_contract(patch, row)
+        await service.update_monitor(visit.team.id, row.id, prepared, version, by=visit.actor)
         return visit.redirect(f"/monitors/{row.id}", notice="monitor_updated")
 
     async def explain(self, visit: Visit, problem: Problem, typed: Texts) -> Texts:
@@ -114,7 +119,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
             "defaults": monitor_form.write_new_form(monitor_type),
             "intervals": [*((str(seconds), words) for seconds, words in INTERVALS.items()), ("", "other")],
             "headers": ShownHeaders(typed.get(FIELD, "")),
-            "has_client_certificate": False,
+            "kept_secrets": (),
             "mask": MASK,
             "error_words": ERRORS,
             "whole_form": WHOLE_FORM,
@@ -136,10 +141,11 @@ class MonitorForms(EditForm[Texts, Monitor]):
         if faults.status == HTTPStatus.PRECONDITION_FAILED:
             others = {name: text for name, text in self.write(row).items() if text != typed[name]}
             version = str(row.version)
-        headers = take_apart(typed.get(FIELD, ""), configuration_of(row)[FIELD])
+        saved = configuration_of(row)
+        headers = take_apart(typed.get(FIELD, ""), saved[FIELD])
         context |= {
             "headers": headers,
-            "has_client_certificate": row.client_certificate is not None,
+            "kept_secrets": [name for name in SECRETS if monitor_form.flatten(saved).get(name) == MASK],
             "version": version,
             "others": others,
         }

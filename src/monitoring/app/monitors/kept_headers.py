@@ -1,4 +1,4 @@
-"""Saved credentials of a monitor's form, headers and the client certificate: kept, replaced or removed. Pure.
+"""Saved credentials of a monitor's form, headers and others: kept, replaced or removed. Pure.
 
 The form shows other headers as lines of text, and each credential by itself, without its value. What the form
 sends is put together again as all lines, where a mask stands for a credential that is kept.
@@ -13,6 +13,9 @@ from monitoring.app.visits import Form
 from monitoring.backends.encryption import MASK
 
 FIELD = "request_headers"
+
+# Credentials that are fields of their own.
+SECRETS = ("client_certificate", "contract.document_authorization")
 
 
 class KeptHeader(NamedTuple):
@@ -44,12 +47,10 @@ def put_together(form: Form) -> dict[str, str]:
     return {**form, FIELD: "\n".join(lines)}
 
 
-def keep_certificate(form: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the form with a mask for the client certificate, unless one is typed or it is removed."""
-    is_kept = form.get("kept_certificate") and not form.get("removed_certificate")
-    if is_kept and not form.get("client_certificate", "").strip():
-        return {**form, "client_certificate": MASK}
-    return form
+def mask_kept_secrets(form: Form) -> dict[str, str]:
+    """Return a mask for each secret of the form that is kept, because none is typed and it is not removed."""
+    kept = set(form.getlist("kept_secret")) - set(form.getlist("removed_secret"))
+    return {name: MASK for name in SECRETS if name in kept and not form.get(name, "").strip()}
 
 
 def take_apart(text: str, saved: Mapping[str, str]) -> ShownHeaders:

@@ -23,6 +23,13 @@ LABELS: Mapping[str, str] = {
     "required_keyword": "Required text",
     "forbidden_keyword": "Forbidden text",
     "assertions": "Assertions",
+    "contract.document_url": "URL of the OpenAPI document",
+    "contract.document": "OpenAPI document",
+    "contract.document_authorization": "Authorization for the document",
+    "contract.operation_id": "Operation",
+    "contract.parameters": "Parameters of the operation",
+    "contract.refresh_interval_seconds": "Seconds until the document is fetched again",
+    "contract.violation": "A response that breaks the contract means",
     "slow_threshold_ms": "Slow above, in milliseconds",
     "tls_expiry_warning_days": "Certificate warning in days",
     "failure_threshold": "Failures in a row until down",
@@ -43,7 +50,7 @@ LABELS: Mapping[str, str] = {
     "heartbeat.time_zone": "Time zone of the schedule",
     "heartbeat.grace_seconds": "Grace period in seconds",
 }
-"""By the document's names; settings of a type are named like `tcp.expect`."""
+"""By the document's names; settings of a type are named like `tcp.expect`, and so is a contract's field."""
 
 HINTS: Mapping[str, str] = {
     "name": "If empty, the host.",
@@ -63,6 +70,14 @@ HINTS: Mapping[str, str] = {
     "forbidden_keyword": "Must not be in the response. Case-sensitive.",
     "assertions": "What the response must say, one per line, at most {maxItems}: “json $.status equals ok”, "
     "“header Content-Type contains json”, “body not_matches (?i)error”, “first_byte_ms less_than 500”.",
+    "contract.document_url": "Version 3.0 or 3.1, as JSON or YAML.",
+    "contract.document": "As JSON, if it has no URL. Not shown again. If empty, a saved one is kept.",
+    "contract.document_authorization": "The Authorization header to fetch it with. "
+    "Saved and not shown again.",
+    "contract.operation_id": "Its operationId. If it and the document are empty, there is no contract.",
+    "contract.parameters": "Of its path and query, one per line, such as “order_id: 42”. "
+    "With them, the URL above is that of the server.",
+    "contract.refresh_interval_seconds": "{minimum} to {maximum}.",
     "slow_threshold_ms": "A slower response is degraded.",
     "tls_expiry_warning_days": "Before it expires. {minimum} turns this off.",
     "failure_threshold": "{minimum} to {maximum}.",
@@ -84,6 +99,7 @@ HINTS: Mapping[str, str] = {
 """What a field takes; variables are keywords of its schema."""
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
+    "contract.violation": {"down": "the monitor is down", "degraded": "the monitor is degraded"},
     "dns.match": {
         "any": "one of these is there",
         "all": "all of these are there",

@@ -1,4 +1,7 @@
-"""What the form of a monitor shows, by the monitor's type. Settings are named like `tcp.expect`."""
+"""What the form of a monitor shows, by the monitor's type. Settings are named like `tcp.expect`.
+
+A contract's fields are named so too: `contract.operation_id`.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +48,11 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
             "What counts as healthy": (
                 *("expected_status_codes", "required_keyword", "forbidden_keyword", "assertions"),
                 *("slow_threshold_ms", "tls_expiry_warning_days"),
+            ),
+            "Contract": (
+                *("contract.document_url", "contract.document", "contract.document_authorization"),
+                *("contract.operation_id", "contract.parameters"),
+                *("contract.refresh_interval_seconds", "contract.violation"),
             ),
             **_SENSITIVITY,
         },
