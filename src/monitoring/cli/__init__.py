@@ -26,6 +26,8 @@ _MODULES = {
     "encryption-keys": "encryption_keys",
     "articles": "articles",
     "doctor": "doctor",
+    **dict.fromkeys(("export", "apply", "schema"), "as_code"),
+    "import": "importing",
 }
 
 
