@@ -28,6 +28,8 @@ _MODULES = {
     "doctor": "doctor",
     "mcp": "mcp",
     "exam": "exam",
+    **dict.fromkeys(("export", "apply", "schema"), "as_code"),
+    "import": "importing",
 }
 
 

@@ -1,0 +1,120 @@
+"""Asks the service, with a URL and a key from the environment, and waits as long as it is told to."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+
+from monitoring.as_code.kinds import Kind
+
+ATTEMPTS = 6  # of a request that may succeed later: half a minute in all
+TIMEOUT_SECONDS = 60
+_READS = frozenset({"GET"})
+
+
+class RefusedError(Exception):
+    """The service has refused a request, or did not answer. The sentence is the service's own."""
+
+    def __init__(self, sentence: str, status: int = 0) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class Client:
+    """A client of one team. Raises `RefusedError` where the service refuses."""
+
+    def __init__(self, url: str, api_key: str) -> None:
+        client_id, _, secret = api_key.partition(":")
+        self._credentials = (client_id, secret)
+        self._http = httpx2.Client(base_url=url, timeout=TIMEOUT_SECONDS, headers={"Accept-Language": "en"})
+        self._token = ""
+
+    @classmethod
+    def from_environment(cls) -> Client:
+        """Read `MONITORING_URL` and `MONITORING_API_KEY`, which is `client_id:client_secret`."""
+        url, api_key = (os.environ.get(name, "") for name in ("MONITORING_URL", "MONITORING_API_KEY"))
+        if not url.startswith(("http://", "https://")):
+            raise RefusedError(
+                "Set MONITORING_URL to the address of the service, such as https://example.com"
+            )
+        if ":" not in api_key:
+            raise RefusedError(
+                "Set MONITORING_API_KEY to the client_id and the client_secret of a key, with a colon between"
+            )
+        return cls(url, api_key)
+
+    def list(self, kind: Kind) -> Iterator[dict[str, Any]]:
+        """Return all things of a kind, newest first."""
+        cursor: str | None = None
+        while True:
+            query = {"limit": 100, **({"cursor": cursor} if cursor else {})}
+            page = self.ask("GET", kind.path, params=query).json()
+            yield from page[kind.section]
+            if (cursor := page["next_cursor"]) is None:
+                return
+
+    def read(self, kind: Kind, row_id: str) -> tuple[dict[str, Any], str]:
+        """Return a thing and its ETag."""
+        answer = self.ask("GET", f"{kind.path}/{row_id}")
+        return answer.json(), answer.headers["ETag"]
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] | None = None,
+        **request: Any,  # noqa: ANN401 - what httpx2 takes
+    ) -> httpx2.Response:
+        """Ask until there is an answer. A repeated write acts once, by its Idempotency-Key."""
+        own = {} if method in _READS else {"Idempotency-Key": str(uuid4())}
+        for attempt in range(ATTEMPTS):
+            try:
+                answer = self._http.request(
+                    method, path, headers={**own, **(headers or {}), **self._authorization()}, **request
+                )
+            except httpx2.HTTPError as error:
+                problem, wait_seconds = f"{self._http.base_url} does not answer: {error}", 2**attempt
+            else:
+                if answer.is_success:
+                    return answer
+                if answer.status_code == HTTPStatus.UNAUTHORIZED and self._token and attempt == 0:
+                    self._token = ""  # it may have expired
+                    continue
+                if answer.status_code != HTTPStatus.TOO_MANY_REQUESTS and not answer.is_server_error:
+                    raise RefusedError(_sentence_of(answer), answer.status_code)
+                problem, wait_seconds = _sentence_of(answer), _wait_of(answer, attempt)
+            if attempt + 1 < ATTEMPTS:
+                print(f"{problem}; trying again in {wait_seconds} s", file=sys.stderr)  # noqa: T201 - a terminal
+                time.sleep(wait_seconds)
+        raise RefusedError(problem)
+
+    def _authorization(self) -> dict[str, str]:
+        if not self._token:
+            answer = self._http.post(
+                "/api/oauth/token", auth=self._credentials, data={"grant_type": "client_credentials"}
+            )
+            if answer.status_code == HTTPStatus.UNAUTHORIZED:
+                raise RefusedError("MONITORING_API_KEY is not a key of this service", answer.status_code)
+            if not answer.is_success:
+                raise RefusedError(_sentence_of(answer), answer.status_code)
+            self._token = answer.json()["access_token"]
+        return {"Authorization": f"Bearer {self._token}"}
+
+
+def _sentence_of(answer: httpx2.Response) -> str:
+    try:
+        return str(answer.json()["error"])
+    except (ValueError, KeyError, TypeError):
+        return f"{answer.url} answered {answer.status_code}"
+
+
+def _wait_of(answer: httpx2.Response, attempt: int) -> int:
+    given = answer.headers.get("Retry-After", "")
+    return int(given) if given.isdigit() else 2**attempt

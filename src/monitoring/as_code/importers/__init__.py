@@ -1,0 +1,26 @@
+"""Reads what other services and programs watch. Each is one file here, and a line in `IMPORTERS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from monitoring.as_code.importers import (
+    better_stack,
+    blackbox,
+    gatus,
+    healthchecks,
+    uptime_kuma,
+    uptime_robot,
+)
+from monitoring.as_code.importers.drafts import Draft
+
+Importer = Callable[[Sequence[bytes]], Iterator[Draft]]
+
+IMPORTERS: dict[str, Importer] = {
+    "uptime-kuma": uptime_kuma.read,
+    "gatus": gatus.read,
+    "blackbox": blackbox.read,
+    "healthchecks": healthchecks.read,
+    "uptime-robot": uptime_robot.read,
+    "better-stack": better_stack.read,
+}

@@ -1,0 +1,71 @@
+"""The three kinds of things that a file can have, and what each field is if it is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from monitoring.contract.configurations import (
+    member_of,
+    read_defaults,
+    read_notes,
+    read_settings_defaults,
+)
+
+MASK = "********"
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of things: its section in files and lists, its path, and the schema that requests follow."""
+
+    section: str
+    name: str
+    path: str
+    schema: str
+
+    @property
+    def words(self) -> str:
+        """What people call one of them."""
+        return self.name.replace("_", " ")
+
+
+MONITORS = Kind("monitors", "monitor", "/api/monitors", "MonitorCreate")
+CHANNELS = Kind(
+    "notification_channels",
+    "notification_channel",
+    "/api/notification-channels",
+    "NotificationChannelUpdate",
+)
+WINDOWS = Kind(
+    "maintenance_windows", "maintenance_window", "/api/maintenance-windows", "MaintenanceWindowCreate"
+)
+
+# In the order in which they are applied: the others name monitors.
+KINDS = (MONITORS, CHANNELS, WINDOWS)
+
+
+def defaults_of(kind: Kind, row: Row) -> dict[str, Any]:
+    """Return the defaults of a row's fields, nested ones included, without those of secrets."""
+    if kind is CHANNELS:
+        defaults = dict(read_defaults(member_of("NotificationChannelCreate", row["type"])))
+        defaults["routing"] = dict(read_defaults("NotificationRoutingCreate"))
+    else:
+        defaults = dict(read_defaults(kind.schema))
+    if kind is MONITORS:
+        monitor_type = row.get("type", "http")
+        if settings := read_settings_defaults(kind.schema, monitor_type):
+            defaults[monitor_type] = dict(settings)
+    return {name: value for name, value in defaults.items() if name not in secrets_of(kind, row)}
+
+
+def secrets_of(kind: Kind, row: Row) -> Mapping[str, str]:
+    """Return the fields that answers mask, each with the kind of mask (`whole`, `address` or `values`)."""
+    if kind is MONITORS:
+        return {"client_certificate": "whole"}
+    if kind is CHANNELS:
+        return read_notes(member_of("NotificationChannelCreate", row["type"]), "x-secret")
+    return {}
