@@ -210,6 +210,8 @@ def use_a_key_twice(operation: Operation) -> list[Ask]:
         return [good_ask(operation, key, 'If-Match: "1"'), good_ask(operation, key)]
     if operation.operation_id == "create_incident_note":
         return [good_ask(operation, key, body=b'{"text": "%d"}' % number) for number in range(2)]
+    if operation.operation_id == "create_sandbox_incident":
+        return [good_ask(operation, key), good_ask(operation, key, body=b'{"monitor_id": "{nothing}"}')]
     if operation.operation_id == "renew_ping_url":
         paths = [
             operation.path.replace("{monitor_id}", f"{{{word}heartbeat_id}}") for word in ("", "another_")

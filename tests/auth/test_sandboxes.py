@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cast import Player, form_team
-from monitoring.auth.credentials import is_test_client_id
+from monitoring.auth.callers import LIVE_MODE, TEST_MODE, mode_of
 from monitoring.auth.models import ApiKey, Team
 from monitoring.auth.sandboxes import is_sandbox, open_sandbox
 from monitoring.auth.service import change_plan, create_key, create_team, find_team, list_keys, list_teams
@@ -15,6 +15,7 @@ from temporary_backends import temporary_backends
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+    from uuid import UUID
 
     from running_service import RunningService
 
@@ -62,13 +63,31 @@ class TestTestKey:
         test = await create_key(await open_sandbox(team.id), "CI", ["monitors:read"])
         assert live.key.client_id.startswith("mon_live_")
         assert test.key.client_id.startswith("mon_test_")
-        assert [is_test_client_id(each.key.client_id) for each in (live, test)] == [False, True]
+        assert [mode_of(each.key.client_id) for each in (live, test)] == [LIVE_MODE, TEST_MODE]
 
     async def test_is_listed_with_the_live_keys_where_both_worlds_are_asked_for(self, team: Team) -> None:
         live = await create_key(team, "Shop", ["monitors:read"])
         test = await create_key(await open_sandbox(team.id), "CI", ["monitors:read"])
         assert await list_keys(team.id) == [live.key]
         assert await list_keys(team.id, of_both_worlds=True) == [live.key, test.key]
+
+
+async def forget_use(team_id: UUID) -> None:
+    await Team.filter(id=team_id).update(sandbox_used_at=None)
+
+
+async def is_in_use(team_id: UUID) -> bool:
+    return (await Team.get(id=team_id)).sandbox_used_at is not None
+
+
+class TestUse:
+    def test_of_a_key_is_noted_for_its_sandbox(self, service: RunningService) -> None:
+        sandbox = service.run(open_sandbox(form_team(service).id))
+        service.run(forget_use(sandbox.id))
+        with Player(service, sandbox) as tess:
+            assert not service.run(is_in_use(sandbox.id))
+            tess.get("/api/monitors")
+        assert service.run(is_in_use(sandbox.id))
 
 
 class TestMonitoringMode:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from monitoring.auth.sandboxes import open_sandbox
+from monitoring.auth.sandboxes import note_use, open_sandbox
 from monitoring.auth.service import create_team
 from monitoring.backends.current import current_backends
 from monitoring.checks.claims import claim_due
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 pytestmark = pytest.mark.anyio
+
+# By the schemes of their addresses. Those of other types are named like them.
+TYPES = {"https": "http", "tls": "certificate"}
 
 # What a monitor finds: its error, None if it is up.
 FOUND: list[tuple[str, dict[str, Any], str | None]] = [
@@ -85,11 +88,11 @@ FOUND: list[tuple[str, dict[str, Any], str | None]] = [
     ("dns://up.test", {"dns": {"record_type": "MX", "expected": ["10 other.test."]}}, "unexpected_records"),
     ("dns://dns-failure.test", {}, "dns_failure"),
     ("dns://timeout.test", {"timeout_seconds": 1}, "timeout"),
-    ("certificate://up.test:443", {"certificate": {"names": ["up.test"]}}, None),
-    ("certificate://up.test:443", {"certificate": {"names": ["shop.test"]}}, "tls_invalid"),
-    ("certificate://up.test:25", {"certificate": {"starttls": "smtp"}}, None),
-    ("certificate://expired-certificate.test:443", {}, "tls_invalid"),
-    ("certificate://expiring-certificate.test:443", {}, "tls_expiring"),
+    ("tls://up.test:443", {"certificate": {"names": ["up.test"]}}, None),
+    ("tls://up.test:443", {"certificate": {"names": ["shop.test"]}}, "tls_invalid"),
+    ("tls://up.test:25", {"certificate": {"starttls": "smtp"}}, None),
+    ("tls://expired-certificate.test:443", {}, "tls_invalid"),
+    ("tls://expiring-certificate.test:443", {}, "tls_expiring"),
     ("ping://up.test", {}, None),
     ("ping://up.test", {"ping": {"ip_version": 6}}, None),
     ("ping://down.test", {}, "connection_failed"),
@@ -100,7 +103,7 @@ FOUND: list[tuple[str, dict[str, Any], str | None]] = [
 
 def configure(url: str, fields: dict[str, Any]) -> dict[str, Any]:
     scheme = url.partition(":")[0]
-    return {"type": "http" if scheme.startswith("http") else scheme, "url": url, **fields}
+    return {"type": TYPES.get(scheme, scheme), "url": url, **fields}
 
 
 @pytest.fixture
@@ -148,6 +151,17 @@ async def test_a_monitor_is_due_again_after_five_seconds_whatever_its_interval(s
     state = await CheckState.get(monitor_id=monitor.id)
     assert state.due_at
     assert checked_at < state.due_at <= checked_at + timedelta(seconds=5)
+
+
+async def test_a_sandbox_that_nobody_uses_is_checked_as_seldom_as_others(sandbox_id: UUID) -> None:
+    await create_monitor(sandbox_id, {"url": "http://up.test", "interval_seconds": 3600})
+    await create_monitor(sandbox_id, {"url": "http://up.test", "interval_seconds": 3600})
+    now = current_backends().clock.now() + timedelta(seconds=1)
+    await note_use(sandbox_id, now - timedelta(minutes=61))
+    [unused] = await claim_due(now, 1)
+    await note_use(sandbox_id, now - timedelta(minutes=59))
+    [used] = await claim_due(now, 1)
+    assert [each.interval_seconds for each in (unused, used)] == [3600, 5]
 
 
 async def test_a_live_monitor_is_not_played_to(sandbox_id: UUID) -> None:

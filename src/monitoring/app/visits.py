@@ -24,7 +24,7 @@ from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor
 from monitoring.auth.limits import client_address, count_request
 from monitoring.auth.models import Team
-from monitoring.auth.sandboxes import open_sandbox
+from monitoring.auth.sandboxes import visit_sandbox
 from monitoring.backends.current import current_backends
 from monitoring.contract.bodies import FORM, shorten_header
 from monitoring.contract.catalogue import Catalogue
@@ -94,7 +94,7 @@ class Visit:
         if not self._is_token_new and self.session is None:
             self.session = await find_session(self._token)
             if self.session and self.is_in_sandbox:
-                self._sandbox = await open_sandbox(self.user.team_id)
+                self._sandbox = await visit_sandbox(self.user.team_id)
 
     def take_turn(self) -> AbstractAsyncContextManager[None]:
         """Wait for a turn among the session's requests, before the session is looked up.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from monitoring.audit.actors import Actor, key_holder
-from monitoring.auth.credentials import is_test_client_id
+from monitoring.auth.credentials import TEST_CLIENT_ID_PREFIX
 
 MODE_HEADER = "Monitoring-Mode"
 LIVE_MODE = "live"
@@ -41,4 +41,4 @@ class Caller:
 
 def mode_of(client_id: str) -> str:
     """Return the world of a key, as the header `Monitoring-Mode` says it."""
-    return TEST_MODE if is_test_client_id(client_id) else LIVE_MODE
+    return TEST_MODE if client_id.startswith(TEST_CLIENT_ID_PREFIX) else LIVE_MODE

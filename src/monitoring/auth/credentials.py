@@ -25,11 +25,6 @@ def generate_client_id(*, is_test: bool = False) -> str:
     return prefix + secrets.token_urlsafe(CLIENT_ID_RANDOM_BYTES)
 
 
-def is_test_client_id(client_id: str) -> bool:
-    """Return whether an identifier is a test key's."""
-    return client_id.startswith(TEST_CLIENT_ID_PREFIX)
-
-
 def is_client_id(text: str) -> bool:
     """Return whether this is a valid identifier. Only valid ones are looked up: databases refuse others."""
     return _CLIENT_ID.fullmatch(text) is not None

@@ -26,6 +26,8 @@ class Team(Model):
         "monitoring.Team", related_name="sandboxes", null=True
     )
     sandbox_of_id: UUID | None
+    # When a key or a person last used this sandbox, accurate to a minute.
+    sandbox_used_at: UtcDatetimeField[datetime | None] = UtcDatetimeField(null=True)
 
     class Meta:
         table = "teams"

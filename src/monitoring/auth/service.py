@@ -17,6 +17,7 @@ from tortoise.expressions import Q
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import COMMAND_LINE, Actor
 from monitoring.audit.service import record
+from monitoring.auth.callers import TEST_MODE, mode_of
 from monitoring.auth.credentials import (
     NO_KEY_SHA256,
     generate_client_id,
@@ -27,6 +28,7 @@ from monitoring.auth.credentials import (
 )
 from monitoring.auth.models import ApiKey, RevokedToken, Team
 from monitoring.auth.queries import read_living_key, read_living_sha256
+from monitoring.auth.sandboxes import note_use
 from monitoring.auth.tokens import InvalidTokenError, TokenClaims, verify_token
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
@@ -178,6 +180,8 @@ async def find_living_key(claims: TokenClaims) -> LivingKey | None:
     now, last_used_at = datetime.now(UTC), read_moment(row["last_used_at"])
     if last_used_at is None or now - last_used_at > LAST_USED_GRAIN:
         await ApiKey.filter(client_id=claims.client_id).update(last_used_at=now)
+        if mode_of(claims.client_id) == TEST_MODE:
+            await note_use(read_id(row["team_id"]), now)
     scopes = frozenset(orjson.loads(row["scopes"]))
     return LivingKey(claims.client_id, read_id(row["team_id"]), scopes, row["name"])
 

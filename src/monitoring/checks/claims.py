@@ -31,7 +31,7 @@ LEASE_MARGIN = timedelta(seconds=15)
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_BYTES = 1024
 
-# How often a sandbox checks its monitors, so that a test need not wait for their intervals.
+# How often a sandbox that is in use checks its monitors, so that a test need not wait for their intervals.
 SANDBOX_INTERVAL_SECONDS = 5
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -46,7 +46,8 @@ class Claimed(NamedTuple):
     """The right to check a monitor until the lease ends, and the monitor as it was when it was claimed.
 
     `planned_at` is when this check was due, and `last_checked_at` when the last one was made. `is_misdated`
-    says that a clock that was ahead made the appointment. In a sandbox, both intervals are short.
+    says that a clock that was ahead made the appointment. In a sandbox that is in use, both intervals
+    are short.
     """
 
     claim: UUID
@@ -181,9 +182,10 @@ def _memory_of(_monitor_id: UUID) -> _Memory:
 
 def _read_settings(settings: tuple[Any, ...]) -> _Read:
     row = dict(zip(SETTINGS, settings, strict=True))
-    is_sandbox = bool(row["is_sandbox"])
     intervals = row["interval_seconds"], row["retry_interval_seconds"]
-    interval_seconds, retry_interval_seconds = [SANDBOX_INTERVAL_SECONDS] * 2 if is_sandbox else intervals
+    if row["is_sandbox_in_use"]:
+        intervals = SANDBOX_INTERVAL_SECONDS, SANDBOX_INTERVAL_SECONDS
+    interval_seconds, retry_interval_seconds = intervals
     return (
         KnownMonitor(row["id"], row["team_id"], row["name"], row["url"], orjson.loads(row["tags"])),
         registry.read_probe(row),
@@ -192,5 +194,5 @@ def _read_settings(settings: tuple[Any, ...]) -> _Read:
         row["failure_threshold"],
         row["recovery_threshold"],
         retry_interval_seconds,
-        is_sandbox,
+        bool(row["is_sandbox"]),
     )

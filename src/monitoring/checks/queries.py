@@ -30,9 +30,26 @@ _OF_EVERY_KIND = (
     *("timeout_seconds", "interval_seconds", "failure_threshold", "recovery_threshold"),
     "retry_interval_seconds",
 )
-_IS_SANDBOX = "(SELECT sandbox_of_id IS NOT NULL FROM teams WHERE teams.id = monitors.team_id)"
-SETTINGS = (*dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)), "is_sandbox")
-_OF_MONITOR = ", ".join([*(f"monitors.{name}" for name in ("status", *SETTINGS[:-1])), _IS_SANDBOX])
+_OF_MONITOR = tuple(dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)))
+# A sandbox is in use if it was used within an hour.
+_OF_TEAM = {
+    "is_sandbox": "sandbox_of_id IS NOT NULL",
+    "is_sandbox_in_use": "coalesce(sandbox_used_at > {an_hour_ago}, false)",
+}
+SETTINGS = (*_OF_MONITOR, *_OF_TEAM)
+
+
+def _select_settings(an_hour_ago: str) -> str:
+    of_monitor = (f"monitors.{name}" for name in ("status", *_OF_MONITOR))
+    of_team = (
+        f"(SELECT {each.format(an_hour_ago=an_hour_ago)} FROM teams WHERE teams.id = monitors.team_id)"  # noqa: S608
+        for each in _OF_TEAM.values()
+    )
+    return ", ".join([*of_monitor, *of_team])
+
+
+_SETTINGS_ON_POSTGRES = _select_settings("$1::timestamptz - interval '1 hour'")
+_SETTINGS_ON_SQLITE = _select_settings("strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, '-1 hour')")
 
 # An appointment further ahead than this was made by a clock that was ahead. A lease is shorter than GRACE.
 # A heartbeat's lies as far ahead as its schedule says, so it goes by the moment from which that counts.
@@ -55,7 +72,7 @@ _CLAIM_ON_POSTGRES = f"""
     FROM monitors
     WHERE watches.id = ANY(ARRAY(SELECT id FROM due)) AND monitors.id = watches.monitor_id
     RETURNING {", ".join(f"watches.{name}" for name in _OF_CHECK_STATE)},
-              {_OF_MONITOR}
+              {_SETTINGS_ON_POSTGRES}
 """  # noqa: S608 - names of our own
 _DUE_ON_POSTGRES = """
     SELECT id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -76,7 +93,7 @@ _CLAIM_ON_SQLITE = f"""
     ) || ' seconds'), '.000000', ''), next_check_at = min(next_check_at, $1)
     WHERE monitor_id IN ({{due}})
     RETURNING {", ".join(_OF_CHECK_STATE)}, (
-        SELECT json_array({_OF_MONITOR}) FROM monitors WHERE id = monitor_id
+        SELECT json_array({_SETTINGS_ON_SQLITE}) FROM monitors WHERE id = monitor_id
     ) AS monitor
 """  # noqa: S608 - names of our own
 _DUE_ON_SQLITE = "SELECT monitor_id FROM watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2"

@@ -233,7 +233,7 @@ def flatten(configuration: Mapping[str, Json]) -> dict[str, Json]:
     contract = dict.fromkeys(field_names(_CONTRACT_SCHEMA)) | read_defaults(_CONTRACT_SCHEMA)
     members = {
         monitor_type: configuration.get(monitor_type, {}),
-        _CONTRACT: contract | (configuration.get(_CONTRACT) or {}),
+        _CONTRACT: {**contract, **(configuration.get(_CONTRACT) or {})},
     }
     named = {
         f"{member}.{name}": value for member, values in members.items() for name, value in values.items()

@@ -72,7 +72,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
             finding = await _try(visit, given)
             return await self.render_new(visit, typed, form_id, finding=finding, is_kept=True)
 
-        prepared = await prepare_contract(given)
+        prepared = await prepare_contract(visit.team.id, given)
 
         async def create() -> UUID:
             return (await service.create_monitor(visit.team.id, prepared, by=visit.actor)).id
@@ -97,7 +97,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
             finding = await _try(visit, patch, row)
             return await self.render_edit(visit, row, typed, finding=finding, is_kept=True)
         version = f'"{_read_version(form)}"'
-        prepared = await prepare_contract(patch, row)
+        prepared = await prepare_contract(visit.team.id, patch, row)
         await service.update_monitor(visit.team.id, row.id, prepared, version, by=visit.actor)
         return visit.redirect(f"/monitors/{row.id}", notice="monitor_updated")
 

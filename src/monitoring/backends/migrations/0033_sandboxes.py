@@ -1,6 +1,6 @@
 from tortoise import migrations
 from tortoise.migrations import operations as ops
-from monitoring.backends.fields import JsonTextField, uuid7
+from monitoring.backends.fields import JsonTextField, UtcDatetimeField, uuid7
 from tortoise.fields.base import OnDelete
 from tortoise import fields
 
@@ -48,6 +48,11 @@ class Migration(migrations.Migration):
                 related_name="sandboxes",
                 on_delete=OnDelete.CASCADE,
             ),
+        ),
+        ops.AddField(
+            model_name="Team",
+            name="sandbox_used_at",
+            field=UtcDatetimeField(null=True, auto_now=False, auto_now_add=False),
         ),
         # SQLite adds no column that is unique.
         ops.RunSQL(
