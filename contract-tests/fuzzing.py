@@ -26,7 +26,8 @@ from cast import Player, form_readers, form_team
 from monitoring import worker
 from monitoring.auth.credentials import hash_secret
 from monitoring.auth.models import ApiKey
-from monitoring.auth.scopes import SCOPES
+from monitoring.auth.sandboxes import open_sandbox
+from monitoring.auth.scopes import DEFAULT_SCOPES, SCOPES
 from monitoring.auth.service import revoke_key
 from monitoring.backends.encryption import encrypt
 from monitoring.incidents.models import Incident
@@ -70,6 +71,7 @@ class Role:
     name: str
     scopes: Sequence[str] = ()
     is_revoked: bool = False
+    is_test: bool = False
     webhook_secret: str = WEBHOOK_SECRET
 
     @property
@@ -80,6 +82,8 @@ class Role:
 
 
 FULL_KEY = Role("full key", SCOPES)
+# Articles are of no sandbox.
+TEST_KEY = Role("test key", DEFAULT_SCOPES, is_test=True)
 WRONG_SECRET = "a-wrong-webhook-secret"
 ROLES = [
     FULL_KEY,
@@ -89,6 +93,7 @@ ROLES = [
     ),
     Role("revoked key", SCOPES, is_revoked=True),
     Role("nothing", webhook_secret=""),
+    TEST_KEY,
 ]
 
 
@@ -107,6 +112,19 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
         patch.object(notification_service, "MAX_CHANNELS_A_TEAM", MANY),
         patch.object(maintenance_service, "MAX_WINDOWS_A_TEAM", MANY),
         running_service(folder, **changes) as service,
+    ):
+        yield service
+
+
+@contextmanager
+def sandboxed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
+    """Start a service that checks and notifies, since a sandbox reaches nobody, and may reach everybody."""
+    give_tables_of_characters(folder)
+    open_to_all = {"allowed_networks": ("0.0.0.0/0", "::/0"), "checks_at_once": 20, **changes}
+    with (
+        patch.object(notification_service, "MAX_CHANNELS_A_TEAM", MANY),
+        patch.object(maintenance_service, "MAX_WINDOWS_A_TEAM", MANY),
+        running_service(folder, **open_to_all) as service,
     ):
         yield service
 
@@ -214,8 +232,12 @@ def fetch_token(service: RunningService, role: Role) -> str:
     """Get a token from the token endpoint. A role without scopes has no key and no token."""
     if not role.scopes:
         return ""
-    with Player(service, form_readers(service, MANY), role.scopes) as player:
-        service.run(use_the_documents_credentials(player))
+    team = form_readers(service, MANY)
+    if role.is_test:
+        team = service.run(open_sandbox(team.id))
+    with Player(service, team, role.scopes) as player:
+        if not role.is_test:  # those of the document's example are a live key's
+            service.run(use_the_documents_credentials(player))
         service.run(create_the_documents_things(player.team_id))
         token = player.fetch_token()
         if role.is_revoked:

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import socket
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
+import httpx
 import pytest
 
-from fuzzing import FULL_KEY, IS_WHOLE, ROLES, Role, credentials_of, fuzz, fuzzed_service
+from cast import form_team
+from fuzzing import (
+    FULL_KEY,
+    IS_WHOLE,
+    ROLES,
+    TEST_KEY,
+    Role,
+    credentials_of,
+    fuzz,
+    fuzzed_service,
+    sandboxed_service,
+)
+from monitoring.monitors.service import create_monitor
+from service_process import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.long(seconds=40)
@@ -22,7 +39,76 @@ def marks_of(role: Role) -> list[pytest.MarkDecorator]:
     return [OTHER_ROLE] if IS_WHOLE else [OTHER_ROLE, ONCE]
 
 
-@pytest.mark.parametrize("role", [pytest.param(role, id=role.name, marks=marks_of(role)) for role in ROLES])
+@pytest.mark.parametrize(
+    "role",
+    [pytest.param(role, id=role.name, marks=marks_of(role)) for role in ROLES if role != TEST_KEY],
+)
 def test_the_service_keeps_every_promise_of_the_document(role: Role, tmp_path: Path) -> None:
     with fuzzed_service(tmp_path) as service:
         fuzz(service, role, credentials_of(service, role))
+
+
+class Listeners(NamedTuple):
+    """A name server and a server, which the kernel listens for: whatever came waits in their sockets."""
+
+    names: socket.socket
+    hosts: socket.socket
+
+    @property
+    def heard(self) -> list[str]:
+        """Who was asked something since the last look."""
+        asked = []
+        for name, ask in (("names", lambda: self.names.recv(512)), ("hosts", self.hosts.accept)):
+            try:
+                ask()
+            except BlockingIOError:
+                continue
+            asked.append(name)
+        return asked
+
+
+@contextmanager
+def listening() -> Iterator[Listeners]:
+    with socket.socket(type=socket.SOCK_DGRAM) as names, socket.create_server(("127.0.0.1", 0)) as hosts:
+        names.bind(("127.0.0.1", 0))
+        names.setblocking(False)  # noqa: FBT003
+        hosts.setblocking(False)  # noqa: FBT003
+        yield Listeners(names, hosts)
+
+
+def watch(client: httpx.Client, **given: str) -> str:
+    created = client.post("/api/monitors", json=given)
+    assert created.status_code == 201, created.text
+    monitor_id: str = created.json()["id"]
+    return monitor_id
+
+
+def is_checked(client: httpx.Client, monitor_id: str) -> bool:
+    return client.get(f"/api/monitors/{monitor_id}").json()["last_checked_at"] is not None
+
+
+@ONCE
+@pytest.mark.long(seconds=60)
+def test_a_test_key_finds_nothing_and_reaches_nobody(tmp_path: Path) -> None:
+    """Monitors and channels have the listeners' addresses, and those that Schemathesis makes up."""
+    with listening() as listeners:
+        name_server, server = ("{}:{}".format(*each.getsockname()) for each in listeners)
+        with sandboxed_service(tmp_path, dns_servers=(name_server,)) as service:
+            credentials = credentials_of(service, TEST_KEY)
+            bearer = {"Authorization": f"Bearer {credentials['MONITORING_TOKEN']}"}
+            with httpx.Client(base_url=service.base_url, headers=bearer, timeout=30) as tess:
+                watched = [
+                    watch(tess, type=kind, url=f"{scheme}://{host}")
+                    for host in (server, "shop.example.com:80")
+                    for kind, scheme in (("http", "http"), ("tcp", "tcp"), ("certificate", "tls"))
+                ]
+                watched.append(watch(tess, type="dns", url="dns://shop.example.com"))
+                hook = {"type": "webhook", "url": f"http://{server}/hooks"}
+                channel_id = tess.post("/api/notification-channels", json=hook).json()["id"]
+                tested = tess.post(f"/api/notification-channels/{channel_id}/test")
+                assert tested.json()["status"] == "delivered"
+                wait_until(lambda: all(is_checked(tess, each) for each in watched))
+            fuzz(service, TEST_KEY, credentials, "--exclude-operation-id", "reset_sandbox")
+            assert listeners.heard == []
+            service.run(create_monitor(form_team(service).id, {"url": "http://shop.example.com/"}))
+            wait_until(lambda: listeners.heard)  # of a live monitor they hear
