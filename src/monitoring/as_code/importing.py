@@ -38,13 +38,13 @@ def write_drafts(drafts: Iterable[Draft]) -> Imported:
             losses.append(f"{draft.name}: left out: {problem.values['field']}: {problem.values['problem']}")
             continue
         key = choose_key(draft.name, rows)
-        rows[key] = _without_defaults(draft)
+        rows[key] = _without_defaults(key, draft)
         losses += [f"{key}: not carried over: {each}" for each in draft.lost]
     return Imported(write_file({MONITORS.section: rows}), losses)
 
 
-def _without_defaults(draft: Draft) -> dict[str, Any]:
+def _without_defaults(key: str, draft: Draft) -> dict[str, Any]:
     fields = draft.fields or {}
-    defaults = defaults_of(MONITORS, fields)
+    defaults = {**defaults_of(MONITORS, fields), "name": key}
     row = {name: value for name, value in fields.items() if value != defaults.get(name)}
     return {**row, "note": f"Not carried over: {'; '.join(draft.lost)}"} if draft.lost else row

@@ -269,8 +269,8 @@ def _make_kuma_database(path: Path) -> bytes:
     with sqlite3.connect(path) as connection:
         connection.executescript("""
             CREATE TABLE monitor (id INTEGER PRIMARY KEY, name, type, url, method, "interval", timeout,
-                maxretries, retry_interval, keyword, ignore_tls, maxredirects, accepted_statuscodes_json, headers, active,
-                proxy_id, upside_down, hostname, port);
+                maxretries, retry_interval, keyword, ignore_tls, maxredirects, accepted_statuscodes_json,
+                headers, active, proxy_id, upside_down, hostname, port);
             CREATE TABLE tag (id INTEGER PRIMARY KEY, name);
             CREATE TABLE monitor_tag (id INTEGER PRIMARY KEY, monitor_id, tag_id, value);
             INSERT INTO tag VALUES (7, 'The Shop!');
@@ -307,7 +307,6 @@ def test_uptime_kuma_is_read_from_its_database(pipeline: Pipeline, tmp_path: Pat
 def test_gatus_is_read_with_its_conditions(pipeline: Pipeline, tmp_path: Path) -> None:
     monitors, ended = _import(pipeline, tmp_path, "gatus", GATUS)
     assert monitors["front-end"] == {
-        "name": "front-end",
         "url": "https://shop.example.com/health",
         "request_headers": {"Authorization": "${MONITOR_FRONT_END_AUTHORIZATION}"},
         "verify_tls": False,
