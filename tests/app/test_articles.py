@@ -578,6 +578,16 @@ class TestReading:
         assert page.text.count('lang="es" dir="ltr"') == 4  # the title too
         assert "This is a demonstration" in read_text(page.text)
 
+    def test_says_that_the_publisher_has_translated_it_itself(
+        self, service: RunningService, publisher: httpx.Client, editor: Visitor
+    ) -> None:
+        own = {"es": {"title": "Zapatillas", "content": "Texto"}}
+        article_id = deliver_translated(service, publisher, content="Text", translations=own)
+        said = "The publisher has translated this itself"
+        assert said in read_text(editor.open(f"/articles/{article_id}/es").text)
+        assert said not in read_text(editor.open(f"/articles/{article_id}/pt").text)
+        assert read_text(editor.open(f"/articles/{article_id}").text).count("the publisher's own") == 1
+
     def test_disarms_what_publishers_write(
         self, service: RunningService, publisher: httpx.Client, editor: Visitor
     ) -> None:
