@@ -78,6 +78,14 @@ class TestThePage:
             assert said in text
         assert "a secret" not in page.text
 
+    def test_says_that_a_paused_monitor_is_in_maintenance(self, owner: Visitor, alice: Player) -> None:
+        monitor = create(alice, name="Shop", paused=True)
+        assert "Start maintenance" in read_text(owner.open(_page_of(monitor)).text)
+        alice.post("/api/maintenance-windows", json={"duration_seconds": 600}).raise_for_status()
+        text = read_text(owner.open(_page_of(monitor)).text)
+        assert "paused It is not checked. It is in maintenance until" in text
+        assert "Start maintenance" not in text
+
     def test_draws_90_days_the_last_of_which_is_today(self, owner: Visitor, alice: Player) -> None:
         page = owner.open(_page_of(create(alice))).text
         days = page.partition('<svg class="bars days"')[2].partition("</svg>")[0]

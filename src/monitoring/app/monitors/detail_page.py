@@ -14,7 +14,7 @@ from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
 from monitoring.app.monitors.assertion_lines import write_assertion
 from monitoring.app.monitors.chart_axes import HOURS, Axis, axis_of_minutes
-from monitoring.app.monitors.charts import MIN_COUNTED, draw_days
+from monitoring.app.monitors.charts import draw_days
 from monitoring.app.monitors.form import flatten, labels_of
 from monitoring.app.monitors.labels import ERRORS, HEARTBEAT_STATUSES, PINGS, STATUSES, UNANSWERED
 from monitoring.app.monitors.mute_lengths import MUTE_LENGTHS
@@ -129,7 +129,6 @@ async def show_monitor(visit: Visit) -> Response:
         error_words=ERRORS,
         uptimes=uptimes,
         days=draw_days(measured["90 days"].windows[-DAYS_SHOWN:]),
-        min_counted_seconds=MIN_COUNTED.total_seconds(),
         unanswered=UNANSWERED,
         windows=windows,
         checked_windows=list(dropwhile(lambda each: not each[1].check_count, windows)),
