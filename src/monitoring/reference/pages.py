@@ -32,12 +32,15 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "default-src 'none'",
         f"style-src {_allow(_STYLE)}",
         f"script-src {_allow(_SCRIPT)}",
+        "connect-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
     )
 )
-"""The one style sheet and the one script, both in the page; nothing else runs, loads or frames it."""
+"""The one style sheet and the one script, both in the page, which asks this host alone; nothing else runs."""
+
+_SECTION = 2  # the level of its heading
 
 _ENVIRONMENT = Environment(
     loader=PackageLoader("monitoring.reference"),
@@ -130,9 +133,17 @@ def _read_frame(document: Document) -> dict[str, Any]:
     return {
         "info": info,
         "introduction": {"lead": render_prose(lead), "rest": render_prose(rest)},
+        "section_words": _words_by_section(rest),
         "guides": read_guides(document),
         "parts": read_parts(document),
     }
+
+
+def _words_by_section(text: str) -> dict[str, str]:
+    """Return what each section of a text says, by the anchor of its heading: the search looks there."""
+    anchors = [heading.anchor for heading in render_prose(text).headings if heading.level == _SECTION]
+    sections = re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]
+    return dict(zip(anchors, sections, strict=True))
 
 
 def _guide_path(name: str) -> Path:
