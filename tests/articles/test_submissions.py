@@ -566,7 +566,7 @@ class TestTestSubmission:
 
 class TestWordsOfTheDocument:
     SCHEMAS = published_document().root["components"]["schemas"]
-    PATTERN = re.compile(SCHEMAS["ArticleSubmission"]["properties"]["event"]["pattern"])
+    PATTERN = re.compile(SCHEMAS["PublisherStatus"]["pattern"])
 
     @pytest.mark.parametrize("form", ["{}", "article.{}", "POST_{}", "{}Page"])
     def test_allows_every_word_in_every_form(self, form: str) -> None:

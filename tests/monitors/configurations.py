@@ -20,8 +20,8 @@ def configuration_with(**fields: Any) -> dict[str, Any]:
     return complete({"url": URL, **fields}, default_configuration())
 
 
-_MONITOR_CREATE = published_document().root["components"]["schemas"]["MonitorCreate"]
-_INVISIBLE = re.compile(_MONITOR_CREATE["properties"]["name"]["not"]["pattern"])
+_SCHEMAS = published_document().root["components"]["schemas"]
+_INVISIBLE = re.compile(_SCHEMAS["NothingVisible"]["pattern"])
 
 
 def _is_visible(name: str) -> bool:
