@@ -150,7 +150,7 @@ PLACES = {
     ),
     "monitor-new-tried": Place("/monitors/new", ({"url": "http://127.0.0.1/", "try": "on"},)),
     "monitors-delete-selected": Place(
-        "/monitors/selected", ({"act": "delete", "monitor": "{acme.monitors[paused]}"},)
+        "/monitors/selected?search=Old+shop", ({"act": "delete", "monitor": "{acme.monitors[paused]}"},)
     ),
     "monitor-edit-conflict": Place(
         "/monitors/{acme.monitors[degraded]}/edit",

@@ -230,11 +230,12 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
 def flatten(configuration: Mapping[str, Json]) -> dict[str, Json]:
     """Name the settings of the type and of a contract like fields of the form: `tcp.expect`."""
     monitor_type = configuration["type"]
-    contract = {**dict.fromkeys(field_names(_CONTRACT_SCHEMA)), **read_defaults(_CONTRACT_SCHEMA)}
-    members = {
-        monitor_type: configuration.get(monitor_type, {}),
-        _CONTRACT: {**contract, **(configuration.get(_CONTRACT) or {})},
+    contract: Mapping[str, Json] = {
+        **dict.fromkeys(field_names(_CONTRACT_SCHEMA)),
+        **read_defaults(_CONTRACT_SCHEMA),
+        **(configuration.get(_CONTRACT) or {}),
     }
+    members = {monitor_type: configuration.get(monitor_type, {}), _CONTRACT: contract}
     named = {
         f"{member}.{name}": value for member, values in members.items() for name, value in values.items()
     }

@@ -78,6 +78,7 @@ HINTS: Mapping[str, str] = {
     "contract.parameters": "Of its path and query, one per line, such as “order_id: 42”. "
     "With them, the URL above is that of the server.",
     "contract.refresh_interval_seconds": "{minimum} to {maximum}.",
+    "contract.violation": "Only down opens an incident.",
     "slow_threshold_ms": "A slower response is degraded.",
     "tls_expiry_warning_days": "Before it expires. {minimum} turns this off.",
     "failure_threshold": "{minimum} to {maximum}.",
@@ -89,7 +90,7 @@ HINTS: Mapping[str, str] = {
     "heartbeat.cron": "Minute, hour, day of month, month, day of week, such as “0 3 * * MON-FRI”.",
     "heartbeat.time_zone": "Such as Europe/Berlin.",
     "heartbeat.grace_seconds": "{minimum} to {maximum}. How late a ping may be, and how long a run may take.",
-    "tcp.expect": "Must be in what the server sends. Case-sensitive. If empty, connecting is enough.",
+    "tcp.expect": "Case-sensitive. If empty, connecting is enough.",
     "dns.expected": "One per line, such as “10 mail.example.com”. At most {maxItems}. If empty, any will do.",
     "dns.resolver": "Its address, such as 9.9.9.9. If empty, this service's name servers are asked.",
     "certificate.starttls": "For servers whose connections start unencrypted.",
