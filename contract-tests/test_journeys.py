@@ -101,6 +101,10 @@ class TestLinks:
             # Only heartbeats have pings, and a link cannot choose one.
             "list_pings",
             "renew_ping_url",
+            # Clients choose the key.
+            "put_monitor_by_key",
+            "put_maintenance_window_by_key",
+            "put_notification_channel_by_key",
         }
 
     @pytest.mark.parametrize("source", SAY_WHERE, ids=lambda source: source.operation_id)
