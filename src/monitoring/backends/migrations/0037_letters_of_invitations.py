@@ -6,7 +6,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0037_receiver_exams")]
+    dependencies = [("monitoring", "0036_receiver_exams")]
 
     initial = False
 

@@ -6,7 +6,7 @@ from tortoise.indexes import Index
 
 
 class Migration(migrations.Migration):
-    dependencies = [("monitoring", "0039_letters_of_invitations")]
+    dependencies = [("monitoring", "0037_letters_of_invitations")]
 
     initial = False
 
