@@ -90,7 +90,7 @@ HINTS: Mapping[str, str] = {
     "heartbeat.cron": "Minute, hour, day of month, month, day of week, such as “0 3 * * MON-FRI”.",
     "heartbeat.time_zone": "Such as Europe/Berlin.",
     "heartbeat.grace_seconds": "{minimum} to {maximum}. How late a ping may be, and how long a run may take.",
-    "tcp.expect": "Case-sensitive. If empty, connecting is enough.",
+    "tcp.expect": "Optional. Case-sensitive.",
     "dns.expected": "One per line, such as “10 mail.example.com”. At most {maxItems}. If empty, any will do.",
     "dns.resolver": "Its address, such as 9.9.9.9. If empty, this service's name servers are asked.",
     "certificate.starttls": "For servers whose connections start unencrypted.",
