@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 WITH_A_KEY = [each for each in OPERATIONS.values() if {"bearerAuth": []} in each.definition["security"]]
 ABOUT_ARTICLES = [each for each in WITH_A_KEY if "Articles" in each.definition["tags"]]
 OF_A_WORLD = [each for each in WITH_A_KEY if each not in ABOUT_ARTICLES]
-OF_ONE_THING = [each for each in OF_A_WORLD if "{" in each.path]
+BY_KEY = [each for each in OF_A_WORLD if each.path.endswith("/by-key/{key}")]
+OF_ONE_THING = [each for each in OF_A_WORLD if "{" in each.path and each not in BY_KEY]
 LISTS = [each for each in OF_A_WORLD if each.method == "get" and each not in OF_ONE_THING]
 
 
@@ -70,6 +71,16 @@ def test_the_id_of_the_other_world_is_one_that_nobody_has(worlds: Worlds, operat
     assert answer.json in sentences_of_404(operation)
     if operation.method == "get":
         assert worlds.ask(good_ask(operation), worlds.owner).status == 200
+
+
+@pytest.mark.parametrize("operation", BY_KEY, ids=name_of)
+def test_a_key_names_a_thing_of_ones_own_world(worlds: Worlds, operation: Operation) -> None:
+    worlds.ask(good_ask(operation), worlds.owner)
+    answer = worlds.ask(good_ask(operation), worlds.stranger)
+    assert answer.status == 201
+    made = Ask("DELETE", answer.headers["location"], good_ask(operation).headers)
+    assert worlds.ask(made, worlds.owner).status == 404
+    assert worlds.ask(made, worlds.stranger).status == 204
 
 
 @pytest.mark.parametrize("operation", LISTS, ids=name_of)
