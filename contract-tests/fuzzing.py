@@ -38,7 +38,7 @@ from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.heartbeats.tokens import hash_token
 from monitoring.monitors.maintenance import service as maintenance_service
 from monitoring.monitors.service import create_monitor
-from monitoring.notifications import deliveries
+from monitoring.notifications import deliveries, exams
 from monitoring.notifications import service as notification_service
 from monitoring.notifications.deliveries import queue_test
 from monitoring.notifications.service import create_channel
@@ -108,6 +108,7 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
     with (
         patch.object(worker, "open_sender", lambda _: nullcontext()),
         patch.object(deliveries, "TEST_PATIENCE", timedelta(0)),  # nobody makes the attempt
+        patch.object(exams, "PATIENCE", timedelta(0)),
         patch.object(preparing, "fetch_rules", _fetch_nothing),
         patch.object(notification_service, "MAX_CHANNELS_A_TEAM", MANY),
         patch.object(maintenance_service, "MAX_WINDOWS_A_TEAM", MANY),

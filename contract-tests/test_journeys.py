@@ -52,6 +52,7 @@ IDS = {
     "NotificationDelivery": "delivery_id",
     "NotificationChannel": "channel_id",
     "NotificationChannelCreated": "channel_id",
+    "ReceiverExam": "exam_id",  # which no operation takes
     "Segment": "segment_id",
 }
 
