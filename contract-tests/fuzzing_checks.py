@@ -92,6 +92,9 @@ MADE: dict[str, list[str]] = {"article_id": [], "monitor_id": [], "window_id": [
 # A segment without codes that was listed last, and where it is: made-up text has no codes.
 LISTED: dict[str, str] = {}
 
+# Heartbeats that were made. Their ping URLs may be renewed; that of the document's heartbeat is called.
+HEARTBEATS: list[str] = []
+
 SERIAL_NUMBERS = count(1)
 
 # Requests about articles go to the newest in turn: the last one may be taken back, or have no text.
@@ -158,8 +161,10 @@ def after_call(_: HookContext, case: Case[Any], response: Response) -> None:
     operation_id = _operation_of(case).operation_id
     name = MAKE.get(operation_id)
     if name and response.status_code < 300 and not _is_in_a_story(case):
-        made_id = response.json()["article_id" if name == "article_id" else "id"]
-        MADE[name] += [made_id] if made_id else []
+        made = response.json()
+        made_id = made["article_id" if name == "article_id" else "id"]
+        kept = HEARTBEATS if made.get("type") == "heartbeat" else MADE[name]
+        kept += [made_id] if made_id else []
     if operation_id == "list_translation_segments" and response.status_code == 200:
         for segment in response.json()["segments"]:
             if "<" not in segment["source"]:
@@ -327,11 +332,11 @@ class TroubleIsTold:
 def _bounds_of_bodies() -> Iterator[tuple[str, str, int]]:
     """Yield each operation with a field of its JSON body and a bound of the field's numbers.
 
-    That of a new monitor has many rules of fields that go together, of which the `coverage` phase makes few
+    That of a whole monitor has many rules of fields that go together, of which the `coverage` phase makes few
     bodies. Its bounds are those of a change, which is judged.
     """
     for operation_id, operation in OPERATIONS.items():
-        if operation_id == "create_monitor":
+        if operation_id in {"create_monitor", "put_monitor_by_key"}:
             continue
         body = DOCUMENT.follow(operation.definition.get("requestBody", {}))
         schema = DOCUMENT.follow(body.get("content", {}).get(JSON, {}).get("schema", {}))
@@ -353,6 +358,8 @@ def _find_existing(operation_id: str, names: Iterable[str]) -> dict[str, str]:
         existing["locale"] = SOURCE_LOCALE  # a translation takes its time
     if operation_id == "correct_translation_segment":
         existing |= LISTED
+    if operation_id == "renew_ping_url" and HEARTBEATS:
+        existing["monitor_id"] = HEARTBEATS[-1]
     return {name: existing[name] for name in names if name in existing}
 
 
