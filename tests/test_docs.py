@@ -11,6 +11,7 @@ import pytest
 
 from cast import Player, form_readers
 from incidents.breakdowns import open_incident
+from monitoring.auth.sandboxes import open_sandbox
 from monitoring.auth.scopes import SCOPES
 from monitoring.backends.encryption import decrypt
 from monitoring.contract.document import published_document
@@ -63,9 +64,12 @@ def test_no_other_page_is_served(path: str, mallory: httpx.Client, catalogue: Ca
 
 
 @pytest.fixture
-def owner(service: RunningService) -> Iterator[Player]:
-    """May do everything, also read articles."""
-    with Player(service, form_readers(service), SCOPES) as player:
+def owner(service: RunningService, operation_id: str) -> Iterator[Player]:
+    """May do everything, also read articles. Has a test key for what only a sandbox knows."""
+    team = form_readers(service)
+    if DOCUMENT.operations[operation_id].room == "sandbox":
+        team = service.run(open_sandbox(team.id))
+    with Player(service, team, SCOPES) as player:
         yield player
 
 

@@ -66,6 +66,19 @@ COMMANDS = {
     "articles import-xliff": ("/dev/null",),
     "articles usage": (),
     "articles restore": (),
+    # These ask the API, or nobody, and open no database.
+    "export": (),
+    "apply": ("/dev/null",),
+    "schema": (),
+    "exam publisher": ("--host", "no-such-host.invalid"),
+    "mcp": (),
+    "import uptime-kuma": ("/dev/null",),
+    "import gatus": ("/dev/null",),
+    "import blackbox": ("/dev/null", "/dev/null"),
+    "import healthchecks": ("/dev/null",),
+    "import uptime-robot": ("/dev/null",),
+    "import better-stack": ("/dev/null",),
+    "import openapi": ("/dev/null",),
 }
 
 

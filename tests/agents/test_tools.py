@@ -74,5 +74,5 @@ def test_what_may_be_null_says_so() -> None:
 def test_an_update_lists_the_fields_that_the_creation_describes() -> None:
     updated = TOOLS["update_monitor"].input_schema["properties"]
     created = TOOLS["create_monitor"].input_schema["properties"]
-    assert updated.keys() == created.keys() | {"monitor_id"}
+    assert updated.keys() == created.keys() | {"monitor_id", "key"}  # only PUT by key creates with a key
     assert not any("description" in field for field in updated.values())

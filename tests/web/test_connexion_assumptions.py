@@ -53,6 +53,7 @@ def test_the_stack_is_built_by_one_call_and_kept() -> None:
     assert names == [
         "LifespanMiddleware",
         "RequestTelemetry",
+        "Preflights",
         "ProblemMiddleware",
         "StrictRouting",
         "Security",

@@ -67,7 +67,10 @@ class _Definitions:
                 self.schemas[name] = {}
                 self.schemas[name] = self.adapt(name)
             return {"$ref": f"#/$defs/{name}"}
-        own = {name: self._adapt(value) for name, value in node.items() if not name.startswith("x-")}
+        own = {name: self._adapt(value) for name, value in node.items() if not name.startswith(("x-", "not"))}
+        if "not" in node:  # as it is, for a variable is none of what it excludes
+            excluded = node["not"].get("$ref", "").removeprefix(_REFERENCE)
+            own["not"] = self._of_document[excluded] if excluded else node["not"]
         own.pop("discriminator", None)
         is_text = own.get("type") in ("string", ["string", "null"])
         return {"anyOf": [own, _VARIABLE]} if is_text and _NARROWING & own.keys() else own

@@ -30,11 +30,15 @@ from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Validation
+from monitoring.web.bodies import receive_beginning
 
 # How long a post is left without an answer, unless its sender hangs up before.
 LONGEST_SILENCE_SECONDS = 120.0
 
 LOOK_AGAIN_SECONDS = 0.1
+
+# The most that the service takes, unless it is set otherwise.
+MAX_BODY_BYTES = 1_048_576
 
 UNAVAILABLE = Problem("service_unavailable", headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 REFUSED = Problem("invalid_field", field="article.title", problem="is refused by this exam")
@@ -106,7 +110,7 @@ class _Webhook:
         if not is_any_secret(request.headers.get("x-webhook-secret", ""), [self._secret]):
             return self._refuse(Problem("webhook_secret_invalid"))
         try:
-            payload = self._body.read(await request.body(), request.headers.raw)
+            payload = self._body.read(await _receive_body(request), request.headers.raw)
             submissions = read_submissions(payload, request.headers.get("x-wp-webhook-name"))
             if any(map(is_test_submission, submissions)):
                 return _show("a test", JSONResponse(represent_ignored(), 202))
@@ -134,6 +138,13 @@ class _Webhook:
     def _refuse(self, problem: Problem) -> Response:
         error = self._catalogue.respond(problem.name, problem.headers, problem.values)
         return _show(str(error.body["error"]), JSONResponse(error.body, error.status, dict(error.headers)))
+
+
+async def _receive_body(request: Request) -> bytes:
+    body = await receive_beginning(request.receive, MAX_BODY_BYTES)
+    if body.is_cut:
+        raise Problem("body_too_large")
+    return body.encoded
 
 
 async def _keep_silent(request: Request) -> Response:

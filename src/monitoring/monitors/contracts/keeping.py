@@ -41,6 +41,15 @@ def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
     }
 
 
+def recall_contract(monitor: Monitor) -> dict[str, Json]:
+    """Return the contract of a monitor that has one, as it was prepared. Raises `UndecryptableError`."""
+    contract = dict(monitor.contract or {})
+    contract |= {"rules": monitor.contract_rules, "read_at": str(monitor.contract_read_at)}
+    if monitor.contract_authorization:
+        contract["document_authorization"] = decrypt(monitor.contract_authorization)
+    return contract
+
+
 def is_same_contract(monitor: Monitor, contract: Mapping[str, Json] | None) -> bool:
     """Return whether a prepared contract says what the monitor's says. Raises `UndecryptableError`."""
     if contract is None or monitor.contract is None:

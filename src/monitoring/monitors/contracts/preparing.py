@@ -18,6 +18,7 @@ from monitoring.monitors.contracts.addresses import MissingParameterError, write
 from monitoring.monitors.contracts.documents import UnusableDocumentError
 from monitoring.monitors.contracts.fetching import UnfetchedDocumentError, fetch_rules
 from monitoring.monitors.contracts.isolation import find_rules_apart, wait_apart
+from monitoring.monitors.contracts.keeping import recall_contract
 from monitoring.monitors.models import Monitor
 from monitoring.outbound.dialer import open_configured_dialer
 from monitoring.outbound.scripted_web import open_scripted_dialer
@@ -72,13 +73,17 @@ async def prepare_placed_contract(
 ) -> Mapping[str, Json]:
     """Prepare the contract of a configuration that replaces the saved one as a whole.
 
-    The credential of its document, which no answer shows, stays if it is left out.
+    The credential of its document, which no answer shows, stays if it is left out. A contract that is the
+    saved one stays as it is.
     """
     if (contract := given.get("contract")) is None:
         return given
     kept = {"document_authorization": MASK} if saved and saved.contract_authorization else {}
     whole = {**read_defaults(_SCHEMA), **kept, **contract}
-    return await prepare_contract(team_id, {"method": "GET", **given, "contract": whole}, saved)
+    prepared = await prepare_contract(team_id, {"method": "GET", **given, "contract": whole}, saved)
+    if "contract" in prepared or saved is None:
+        return prepared
+    return {**prepared, "contract": recall_contract(saved)}
 
 
 def _complete(asked: Mapping[str, Json], saved: Mapping[str, Json] | None) -> dict[str, Json]:
