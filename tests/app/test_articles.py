@@ -723,7 +723,7 @@ class TestCosts:
     def test_of_another_month_are_of_that_month(self, editor: Visitor) -> None:
         text = read_text(editor.open("/articles/costs?month=2024-01").text)
         assert "Translating in January 2024" in text
-        assert "No engine was asked anything." in text
+        assert "No engine was used." in text
         assert "month=2023-12" in editor.open("/articles/costs?month=2024-01").text
 
     @pytest.mark.parametrize("month", ["2024-13", "9999-01", "x"])

@@ -174,7 +174,7 @@ class TestChange:
         window = alice.post(API, json={"duration_seconds": 600}).json()
         form = read_forms(member.open(f"{PAGE}/{window['id']}").text)[f"/app{PAGE}/{window['id']}"]
         alice.post(f"{API}/{window['id']}/end").raise_for_status()
-        answer = member.post(f"{PAGE}/{window['id']}", data=form)
+        answer = member.post(f"{PAGE}/{window['id']}", data=form | {"name": "Too late"})
         assert (answer.status_code, "Maintenance window is over" in answer.text) == (409, True)
 
 

@@ -10,7 +10,7 @@ import pytest
 from app.visitor import Visitor, read_forms, read_text
 from incidents.breakdowns import break_down, resolve
 from monitoring.app.monitors import selection as monitor_selection
-from monitoring.app.sentences import REFUSALS
+from monitoring.app.sentences import NOTICES, REFUSALS
 from monitoring.monitors.deleting import UNDO_TIME, carry_out_deletions
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.muting import find_muted, list_mutes
@@ -137,7 +137,7 @@ class TestPausing:
         self, owner: Visitor, alice: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(monitor_selection, "LONGEST_ACT_SECONDS", -1.0)
-        assert "do the same again to go on" in read_text(act(owner, "pause", create(alice)).text)
+        assert NOTICES["monitors_unfinished"] in read_text(act(owner, "pause", create(alice)).text)
 
     @pytest.mark.parametrize("fields", [{"act": "explode"}, {"act": "pause", "monitor": "none"}])
     def test_by_a_form_that_is_not_ours_does_nothing(
@@ -176,7 +176,7 @@ class TestTagging:
     def test_leaves_a_monitor_with_ten_tags_and_says_so(self, owner: Visitor, alice: Player) -> None:
         full, other = create(alice, tags=[f"t{number}" for number in range(10)]), create(alice)
         page = act(owner, "tag", full, other, new_tag="shop")
-        assert "where a monitor has ten tags already" in read_text(page.text)
+        assert NOTICES["monitors_tagged_in_part"] in read_text(page.text)
         assert len(read(alice, full)["tags"]) == 10
         assert read(alice, other)["tags"] == ["shop"]
 

@@ -107,7 +107,7 @@ PRESSED = {
     "/settings/api-keys/{acme.keys[deploy]}/revoke": ("Revoke the key", {"understood": ""}),
     "/settings/members/invite": ("Create the invitation", {"email": "frank"}),
     "/incidents/{acme.incidents[open]}": ("Add the note", {"text": ""}),
-    f"/articles/{{acme.articles[whole]}}/es/segments/{MARKED}": ("Save the correction", {"text": ""}),
+    f"/articles/{{acme.articles[whole]}}/es/segments/{MARKED}": ("Save", {"text": ""}),
 }
 FOR_STRANGERS = ("/sign-in", "/forgotten-password", "/new-password")
 

@@ -202,7 +202,7 @@ def look_after_a_monitor(person: Person, program: httpx.Client) -> None:
     person.follow("Edit")
     person.page.get_by_label("Name").fill("Web shop")
     person.page.get_by_label("Interval", exact=True).select_option("other")
-    person.page.get_by_label("Interval in seconds").fill("ten")
+    person.page.get_by_label("Interval in seconds", exact=True).fill("ten")
     person.press("Save")
     person.page.get_by_text("Nothing is saved yet").wait_for()
     assert person.page.get_by_label("Name").input_value() == "Web shop"

@@ -234,7 +234,7 @@ def test_an_article_is_corrected(blog: Place) -> None:
     blog.open(f"/articles/{article_id}/es/segments")
     window.press(f"Correct {title}")
     window.fill("In Spanish", "Elige tus zapatillas")
-    window.press("Save the correction")
+    window.press("Save")
     window.wait_for(NOTICES["translation_corrected"], "Elige tus zapatillas")
     wait_until(lambda: is_translated(read_article_of(blog, article_id)))
     blog.open(f"/articles/{article_id}/es")

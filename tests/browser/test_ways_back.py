@@ -109,7 +109,7 @@ class TestTheBrowsersBack:
         owner.open("/monitors/new")
         owner.page.get_by_label("URL").fill("https://typed.acme.example/")
         owner.page.get_by_label("Interval", exact=True).select_option("other")
-        owner.page.get_by_label("Interval in seconds").fill("soon")
+        owner.page.get_by_label("Interval in seconds", exact=True).fill("soon")
         owner.press("Create the monitor")
         owner.page.get_by_text("Nothing is saved yet").wait_for()
         owner.follow("Incidents")

@@ -23,7 +23,7 @@ LABELS: Mapping[str, str] = {
     "required_keyword": "Required text",
     "forbidden_keyword": "Forbidden text",
     "assertions": "Assertions",
-    "contract.document_url": "URL of the OpenAPI document",
+    "contract.document_url": "Address of the OpenAPI document",
     "contract.document": "OpenAPI document",
     "contract.document_authorization": "Authorization for the document",
     "contract.operation_id": "Operation",
