@@ -96,7 +96,10 @@ class TestTestSecret:
                     404,
                     catalogue.respond("article_not_found").body,
                 )
-        assert tester.delete(addresses[0]).status_code == 204
+        refused = tester.delete(addresses[0], headers={"If-Match": '"another"'})
+        assert (refused.status_code, refused.json()) == (412, catalogue.respond("article_changed").body)
+        current = {"If-Match": tester.get(addresses[0]).headers["ETag"]}
+        assert tester.delete(addresses[0], headers=current).status_code == 204
         assert tester.get(addresses[0]).status_code == 404
         assert live.get(addresses[1]).json()["status"] == "published"
         assert "is_test" not in live.get(addresses[1]).json()

@@ -117,7 +117,7 @@ async def get_article(article_id: str, caller: Caller | TestPublisher | None = N
         test = await find_test_article(UUID(article_id))
         if test is None:
             raise Problem("article_not_found")
-        return Reply.tagged(represent_test_article(test))
+        return Reply.tagged(represent_test_article(test), version=version_of(test.updated_at))
     article = await service.find_article(UUID(article_id))
     if article is None:
         raise Problem("article_not_found")
@@ -183,7 +183,7 @@ async def delete_article(
 ) -> Reply:
     """Erase an article. Its files follow at once, or as soon as the blog storage can be had."""
     if caller:
-        if not await delete_test_article(UUID(article_id)):
+        if not await delete_test_article(UUID(article_id), if_match):
             raise Problem("article_not_found")
         return Reply.empty()
     if await service.find_article(UUID(article_id)) is None:

@@ -38,6 +38,8 @@ from monitoring.articles.withdrawal import erase_content
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.leases import NUDGE_INTERVAL
+from monitoring.contract.entity_tags import is_current, version_of
+from monitoring.contract.problems import Problem
 
 KEPT = timedelta(days=1)
 MAX_ATTEMPTS = 3
@@ -59,13 +61,18 @@ async def find_test_article(article_id: UUID) -> TestArticle | None:
     return await TestArticle.exclude(status=PublicationStatus.DELETED).get_or_none(id=article_id)
 
 
-async def delete_test_article(article_id: UUID) -> bool:
-    """Erase a test article. Returns whether there was one."""
+async def delete_test_article(article_id: UUID, if_match: str | None = None) -> bool:
+    """Erase a test article. Returns whether there was one.
+
+    Raises Problem if `if_match` names another version (RFC 9110 §13.1.1).
+    """
     async with transaction():
         known = TestArticle.exclude(status=PublicationStatus.DELETED).select_for_update()
         article = await known.get_or_none(id=article_id)
         if article is None:
             return False
+        if not is_current(if_match, version_of(article.updated_at)):
+            raise Problem("article_changed")
         _withdraw(article, PublicationStatus.DELETED, current_backends().clock.now())
         await article.save()
         return True
