@@ -174,4 +174,7 @@ INSERT INTO memory_uses (article_id, segment_hash)
 SELECT id_of(n), lpad(to_hex(segment), 64, '0')
 FROM generate_series(1, 30000) n, unnest(ARRAY[n % 5000, (n + 1) % 5000, 10000 + n, 50000 + n]) segment;
 
+INSERT INTO article_links (article_id, key)
+SELECT id_of(n), 'https://example.com/' || n FROM generate_series(1, 20000) n;
+
 ANALYZE;

@@ -79,7 +79,6 @@ class Monitor(Model):
     class Meta:
         table = "monitors"
         indexes = (("team_id", "id"),)
-        unique_together = (("team_id", "key"),)
 
     def remember(self, check_state: CheckState) -> None:
         """Attach the check state, as `select_related` does, to save a query."""

@@ -58,7 +58,6 @@ class NotificationChannel(Model):
     class Meta:
         table = "notification_channels"
         indexes = (("team_id", "id"),)
-        unique_together = (("team_id", "key"),)
 
 
 class ReceiverExam(Model):

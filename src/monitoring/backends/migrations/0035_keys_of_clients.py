@@ -1,7 +1,6 @@
 from tortoise import migrations
 from tortoise.migrations import operations as ops
 from tortoise import fields
-from tortoise.migrations.constraints import UniqueConstraint
 
 
 class Migration(migrations.Migration):
@@ -15,26 +14,17 @@ class Migration(migrations.Migration):
             name="key",
             field=fields.CharField(null=True, max_length=100),
         ),
-        ops.AddConstraint(
-            model_name="MaintenanceWindow",
-            constraint=UniqueConstraint(fields=("team_id", "key"), name=None),
-        ),
+        ops.RunSQL('CREATE UNIQUE INDEX keys_of_maintenance_windows ON maintenance_windows (team_id, "key") WHERE "key" IS NOT NULL'),
         ops.AddField(
             model_name="Monitor",
             name="key",
             field=fields.CharField(null=True, max_length=100),
         ),
-        ops.AddConstraint(
-            model_name="Monitor",
-            constraint=UniqueConstraint(fields=("team_id", "key"), name=None),
-        ),
+        ops.RunSQL('CREATE UNIQUE INDEX keys_of_monitors ON monitors (team_id, "key") WHERE "key" IS NOT NULL'),
         ops.AddField(
             model_name="NotificationChannel",
             name="key",
             field=fields.CharField(null=True, max_length=100),
         ),
-        ops.AddConstraint(
-            model_name="NotificationChannel",
-            constraint=UniqueConstraint(fields=("team_id", "key"), name=None),
-        ),
+        ops.RunSQL('CREATE UNIQUE INDEX keys_of_notification_channels ON notification_channels (team_id, "key") WHERE "key" IS NOT NULL'),
     ]

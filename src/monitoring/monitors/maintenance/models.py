@@ -46,7 +46,6 @@ class MaintenanceWindow(Model):
     class Meta:
         table = "maintenance_windows"
         indexes = (("team_id", "id"),)
-        unique_together = (("team_id", "key"),)
 
 
 class MaintenanceSpan(Model):
