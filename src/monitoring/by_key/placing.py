@@ -1,7 +1,7 @@
 """Rows that a team's own programs name: put under a key, they are created or replaced.
 
-Monitors, notification channels and maintenance windows have a column `key`. An index of the rows that have one
-keeps it unique in the team.
+Monitors, notification channels and maintenance windows have a column `key`. An index of the rows that have
+one keeps it unique in the team.
 """
 
 from __future__ import annotations
