@@ -90,8 +90,10 @@ class Counters:
             except (RedisError, OSError) as error:
                 self._breaker.open()
                 self._outage.begin(error)
-                if isinstance(error, ReadOnlyError) and self._client:  # another server may be the primary now
-                    await self._client.connection_pool.disconnect()
+                if isinstance(error, ReadOnlyError) and self._client:
+                    # Another server may be the primary now. Connections in use notice it for themselves: to
+                    # take one away while it connects would be an AttributeError there.
+                    await self._client.connection_pool.disconnect(inuse_connections=False)
             else:
                 self._breaker.close()
                 self._outage.end()
