@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
-from monitoring.auth.sandboxes import is_sandbox
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import DatabaseUnavailable
@@ -16,7 +15,7 @@ from monitoring.backends.outage import note_delay
 from monitoring.contract.document import Json
 from monitoring.metrics import NOTIFICATION_ATTEMPTS
 from monitoring.notifications.channels import CHANNELS
-from monitoring.notifications.channels.keeping import KeepingSender
+from monitoring.notifications.channels.keeping import find_keeping_sender
 from monitoring.notifications.channels.protocol import AttemptResult
 from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.claims import DeliveryClaim
@@ -38,7 +37,7 @@ async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
     this one was disabled.
     """
     delivery, kind, now = claim.row, CHANNELS[claim.channel.type], current_backends().clock.now()
-    keeping = KeepingSender(claim.channel) if await is_sandbox(claim.channel.team_id) else None
+    keeping = await find_keeping_sender(claim.channel)
     try:
         result = await kind.send(delivery, claim.channel, keeping or sender, now)
     except asyncio.CancelledError:

@@ -9,12 +9,11 @@ from uuid import UUID
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
-from monitoring.auth.sandboxes import is_sandbox
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.contract.problems import Problem
 from monitoring.notifications.channels import examine
-from monitoring.notifications.channels.keeping import KeepingSender
+from monitoring.notifications.channels.keeping import find_keeping_sender
 from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.models import WEBHOOK, NotificationChannel, ReceiverExam
 from monitoring.notifications.recording import record_act
@@ -57,8 +56,7 @@ async def run_exam(exam_id: UUID, sender: Sender) -> None:
         return
     exam = await ReceiverExam.get_or_none(id=exam_id).select_related("channel")
     if exam is not None:
-        keeping = KeepingSender(exam.channel) if await is_sandbox(exam.channel.team_id) else None
-        results = await examine(exam.channel, keeping or sender, now)
+        results = await examine(exam.channel, await find_keeping_sender(exam.channel) or sender, now)
         await ReceiverExam.filter(id=exam_id).update(results=results)
 
 

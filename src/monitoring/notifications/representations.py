@@ -13,6 +13,7 @@ from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.configuration import configuration_of
 from monitoring.notifications.models import (
     EMAIL,
+    WEBHOOK,
     DeliveryStatus,
     NotificationChannel,
     NotificationDelivery,
@@ -38,7 +39,7 @@ def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
 def represent_created_channel(channel: NotificationChannel) -> dict[str, Any]:
     """Render a `NotificationChannelCreated`, the only answer with the secret of a webhook."""
     shown = represent_channel(channel)
-    return {**shown, "secret": read_secret(channel)} if channel.type == "webhook" else shown
+    return {**shown, "secret": read_secret(channel)} if channel.type == WEBHOOK else shown
 
 
 def represent_channels(page: Page[NotificationChannel]) -> dict[str, Any]:

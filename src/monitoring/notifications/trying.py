@@ -7,14 +7,13 @@ from uuid import UUID
 
 from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
-from monitoring.auth.sandboxes import is_sandbox
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.notifications.announcing import make_delivery
 from monitoring.notifications.channels import CHANNELS
-from monitoring.notifications.channels.keeping import KeepingSender
+from monitoring.notifications.channels.keeping import find_keeping_sender
 from monitoring.notifications.channels.protocol import AttemptResult
 from monitoring.notifications.channels.sender import current_sender, open_sender
 from monitoring.notifications.models import EMAIL
@@ -44,7 +43,7 @@ async def try_channel(
     async with transaction():
         await record_act(channel, Action.CHANNEL_TESTED, by)
     async with open_sender(current_backends().settings):
-        sender = KeepingSender(channel) if await is_sandbox(team_id) else current_sender()
+        sender = await find_keeping_sender(channel) or current_sender()
         assert sender  # noqa: S101 - it was opened
         try:
             return await CHANNELS[channel.type].send(test, channel, sender, now)

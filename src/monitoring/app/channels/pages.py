@@ -34,7 +34,7 @@ from monitoring.monitors.service import get_monitor
 from monitoring.notifications import confirming, deliveries, service
 from monitoring.notifications.channels.protocol import AttemptResult
 from monitoring.notifications.channels.targets import demand_reachable
-from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.models import WEBHOOK, NotificationChannel, NotificationDelivery
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.tasks import nudge
@@ -95,7 +95,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
 
         created = await create_once(visit, form_id, ("create_channel", given), create)
         channel = await service.get_channel(visit.team.id, created.id)
-        secret = read_secret(channel) if channel.type == "webhook" and created.is_new else ""
+        secret = read_secret(channel) if channel.type == WEBHOOK and created.is_new else ""
         return visit.render(
             "channels/created.html", channel=channel, secret=secret, is_repeated=not created.is_new
         )
