@@ -126,10 +126,7 @@ async def put_monitor(
         monitor = await _lock_monitor(team_id, monitor_id, conditions.if_match)
         before = sent_configuration_of(monitor)
         after = rules.replace(before, given, default_configuration())
-        if is_same_contract(monitor, after["contract"]):
-            after["contract"] = before["contract"]
-        await _change(monitor, key, before, after, by)
-        return monitor, name_changed_fields(before, after)
+        return monitor, await _change(monitor, key, before, after, by)
 
     return await place(
         Monitor,
@@ -150,14 +147,17 @@ async def find_monitor_by_key(team_id: UUID, key: str) -> Monitor | None:
 
 async def _change(
     monitor: Monitor, key: str | None, before: Configuration, after: Configuration, by: Actor | None
-) -> None:
-    """Store a key and a configuration, if one of them is another."""
+) -> Collection[str]:
+    """Store a key and a configuration, if one of them is another. Return the fields that changed."""
+    if is_same_contract(monitor, after["contract"]):
+        after = {**after, "contract": before["contract"]}
     if after == before and key == monitor.key:
-        return
+        return ()
     old_key, monitor.key = monitor.key, key
     demand_public_resolver(after, current_backends().settings)
     await _store_change(monitor, before, after)
     await record_change(monitor, {**before, "key": old_key}, {**after, "key": key}, by)
+    return name_changed_fields(before, after)
 
 
 async def delete_monitor(

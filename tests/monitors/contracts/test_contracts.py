@@ -250,6 +250,14 @@ class TestRefusing:
         assert (again.status_code, again.headers["etag"]) == (200, shown.headers["etag"])
         assert again.json()["updated_at"] == shown.json()["updated_at"]
 
+    def test_what_changes_nothing_after_a_change_is_no_change_either(self, ana: Player, shop: Shop) -> None:
+        monitor = watch(ana, shop)
+        changed = ana.patch(path_of(monitor), json={"contract": {"violation": "degraded"}})
+        fetched = len(shop.asked)
+        again = ana.patch(path_of(monitor), json={"contract": changed.json()["contract"]})
+        assert (again.status_code, again.headers["etag"]) == (200, changed.headers["etag"])
+        assert len(shop.asked) == fetched
+
     def test_nothing_is_fetched_for_a_monitor_that_can_have_none(
         self, ana: Player, shop: Shop, catalogue: Catalogue
     ) -> None:

@@ -41,25 +41,26 @@ def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
     }
 
 
-def recall_contract(monitor: Monitor) -> dict[str, Json]:
-    """Return the contract of a monitor that has one, as it was prepared. Raises `UndecryptableError`."""
-    contract = dict(monitor.contract or {})
-    contract |= {"rules": monitor.contract_rules, "read_at": str(monitor.contract_read_at)}
-    if monitor.contract_authorization:
-        contract["document_authorization"] = decrypt(monitor.contract_authorization)
-    return contract
-
-
 def is_same_contract(monitor: Monitor, contract: Mapping[str, Json] | None) -> bool:
-    """Return whether a prepared contract says what the monitor's says. Raises `UndecryptableError`."""
+    """Return whether a contract, as it is shown or was prepared, says what the monitor's says.
+
+    Raises `UndecryptableError`.
+    """
     if contract is None or monitor.contract is None:
         return contract is None and monitor.contract is None
+    if "rules" not in contract:
+        return _stated(contract) == _stated(monitor.contract)
     stored = monitor.contract_authorization
     return (
-        conceal_contract(contract) == monitor.contract
+        _stated(conceal_contract(contract)) == _stated(monitor.contract)
         and contract["rules"] == monitor.contract_rules
         and contract.get("document_authorization") == (decrypt(stored) if stored else None)
     )
+
+
+def _stated(contract: Mapping[str, Json] | None) -> dict[str, Json]:
+    """Leave out nulls, which a merge patch removes and a creation keeps."""
+    return {name: value for name, value in (contract or {}).items() if value is not None}
 
 
 def conceal_contract(contract: Mapping[str, Json] | None) -> dict[str, Json] | None:

@@ -18,7 +18,7 @@ from monitoring.monitors.contracts.addresses import MissingParameterError, write
 from monitoring.monitors.contracts.documents import UnusableDocumentError
 from monitoring.monitors.contracts.fetching import UnfetchedDocumentError, fetch_rules
 from monitoring.monitors.contracts.isolation import find_rules_apart, wait_apart
-from monitoring.monitors.contracts.keeping import recall_contract
+from monitoring.monitors.contracts.keeping import is_same_contract
 from monitoring.monitors.models import Monitor
 from monitoring.outbound.dialer import open_configured_dialer
 from monitoring.outbound.scripted_web import open_scripted_dialer
@@ -31,29 +31,29 @@ async def prepare_contract(
 ) -> Mapping[str, Json]:
     """Return a creation or a patch whose contract has `rules` (JSON) in place of its document.
 
-    A patch is merged with the monitor's contract (RFC 7396). If that changes nothing, it is left out. Nothing
-    is fetched for a monitor whose type has no contract. In a sandbox, documents come from hosts of the
-    script. Raises Problem for a document that cannot be fetched or used.
+    A patch is merged with the monitor's contract (RFC 7396). Nothing is fetched for a contract that is the
+    saved one, nor for a monitor whose type has none. In a sandbox, documents come from hosts of the script.
+    Raises Problem for a document that cannot be fetched or used.
     """
     asked = given.get("contract")
-    without = {name: value for name, value in given.items() if name != "contract"}
     if asked == {}:  # a patch that changes nothing
-        return without
+        return {name: value for name, value in given.items() if name != "contract"}
     if asked is None or (saved and saved.type != "http"):
         return given
     contract = _complete(asked, saved.contract if saved else None)
     document = contract.pop("document")
-    is_sent_back = saved is not None and document is None and contract == saved.contract
+    is_sent_back = saved and saved.contract_rules and document is None and is_same_contract(saved, contract)
     authorization = contract.get("document_authorization")
     if authorization == MASK:
         stored = saved.contract_authorization if saved else None
         if stored is None:
             raise Problem("contract_authorization_masked")
         authorization = contract["document_authorization"] = decrypt(stored)
-    if saved and saved.contract_rules and is_sent_back:
-        rules = orjson.loads(saved.contract_rules)
+    if saved and is_sent_back:
+        rules, read_at = orjson.loads(saved.contract_rules or ""), saved.contract_read_at
     else:
         rules = await _find_rules(team_id, contract, document, authorization, saved)
+        read_at = current_backends().clock.now()
     method = given.get("method") or (saved.method if saved else "GET")
     if rules["method"] != method:
         raise Problem("contract_method", method=rules["method"])
@@ -61,11 +61,8 @@ async def prepare_contract(
         write_address("https://a.example", rules["path"], contract.get("parameters"))
     except MissingParameterError as error:
         raise Problem("contract_parameter_missing", name=error.name) from None
-    written = orjson.dumps(rules).decode()
-    if saved and (is_sent_back or (contract, written) == (saved.contract, saved.contract_rules)):
-        return without
-    read_at = current_backends().clock.now().isoformat()
-    return {**given, "contract": {**contract, "rules": written, "read_at": read_at}}
+    found = {"rules": orjson.dumps(rules).decode(), "read_at": str(read_at)}
+    return {**given, "contract": {**contract, **found}}
 
 
 async def prepare_placed_contract(
@@ -73,17 +70,13 @@ async def prepare_placed_contract(
 ) -> Mapping[str, Json]:
     """Prepare the contract of a configuration that replaces the saved one as a whole.
 
-    The credential of its document, which no answer shows, stays if it is left out. A contract that is the
-    saved one stays as it is.
+    The credential of its document, which no answer shows, stays if it is left out.
     """
     if (contract := given.get("contract")) is None:
         return given
     kept = {"document_authorization": MASK} if saved and saved.contract_authorization else {}
     whole = {**read_defaults(_SCHEMA), **kept, **contract}
-    prepared = await prepare_contract(team_id, {"method": "GET", **given, "contract": whole}, saved)
-    if "contract" in prepared or saved is None:
-        return prepared
-    return {**prepared, "contract": recall_contract(saved)}
+    return await prepare_contract(team_id, {"method": "GET", **given, "contract": whole}, saved)
 
 
 def _complete(asked: Mapping[str, Json], saved: Mapping[str, Json] | None) -> dict[str, Json]:
