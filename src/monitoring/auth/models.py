@@ -32,6 +32,11 @@ class Team(Model):
     class Meta:
         table = "teams"
 
+    @classmethod
+    async def lock(cls, team_id: UUID) -> Team:
+        """Return a team, locked until the transaction ends. This comes before all other locks."""
+        return await cls.select_for_update(no_key=True).get(id=team_id)
+
 
 class ApiKey(Model):
     """A client_id and the SHA-256 of its secret: 256 random bits need no slow hash."""

@@ -25,7 +25,7 @@ async def open_sandbox(team_id: UUID) -> Team:
     if sandbox := await Team.get_or_none(sandbox_of_id=team_id):
         return sandbox
     async with transaction():
-        team = await Team.select_for_update(no_key=True).get(id=team_id)
+        team = await Team.lock(team_id)
         sandbox = await Team.get_or_none(sandbox_of_id=team_id)
         return sandbox or await _make_sandbox(team)
 

@@ -57,7 +57,7 @@ async def place(  # noqa: PLR0913 - what three kinds of rows differ in
     `If-Match`. Raises `exists` if there must be none, and `changed` if there must be one.
     """
     async with transaction():
-        await lock_keys(team_id)
+        await Team.lock(team_id)
         found: Any = await rows.filter(team_id=team_id, key=key).values_list("id", flat=True)
         if found and conditions.if_none_match:
             raise exists
@@ -70,12 +70,7 @@ async def place(  # noqa: PLR0913 - what three kinds of rows differ in
         return Placed(await create(), is_new=True)
 
 
-async def lock_keys(team_id: UUID) -> None:
-    """Let nobody else give a key of the team until the transaction ends. Comes before all other locks."""
-    await Team.select_for_update(no_key=True).get(id=team_id)
-
-
-async def demand_free_key(rows: type[Model], team_id: UUID, key: str | None, own_id: UUID) -> None:
-    """Raise Problem if another of the team's rows has this key. `lock_keys` comes before."""
-    if key is not None and await rows.filter(team_id=team_id, key=key).exclude(id=own_id).exists():
+async def demand_free_key(row: Any, key: str | None) -> None:  # noqa: ANN401 - of any of the three kinds
+    """Raise Problem if a row would get a key that another of the team's has. The team is locked before."""
+    if key not in (None, row.key) and await type(row).filter(team_id=row.team_id, key=key).exists():
         raise Problem("key_taken")

@@ -37,7 +37,7 @@ async def act_once(
     request_sha256 = _hash_request(request)
     async with transaction():
         # A second request with the same key waits here and then finds the first one's answer.
-        await Team.select_for_update(no_key=True).get(id=team_id)
+        await Team.lock(team_id)
         answers = IdempotencyKey.filter(team_id=team_id, key__in=_spellings_of(key))
         stored = await answers.order_by("-id").first()
         if stored and stored.created_at > current_backends().clock.now() - LIFETIME:

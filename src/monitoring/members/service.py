@@ -100,7 +100,7 @@ async def change_password(user: User, current: str, new: str, *, by: Actor, keep
 
 async def lock_team(team_id: UUID) -> None:
     """Lock the team's row until the transaction ends, so that its members change one by one."""
-    await Team.select_for_update(no_key=True).get(id=team_id)
+    await Team.lock(team_id)
 
 
 async def _give_up_ownership(user: User) -> None:

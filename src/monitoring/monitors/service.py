@@ -19,7 +19,7 @@ from monitoring.auth.models import Team
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.inserts import insert_together
-from monitoring.by_key.placing import Conditions, Placed, demand_free_key, lock_keys, place
+from monitoring.by_key.placing import Conditions, Placed, demand_free_key, place
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import is_current
 from monitoring.contract.problems import Problem
@@ -105,10 +105,10 @@ async def update_monitor(
     patch = dict(patch)
     async with transaction():
         if patch.keys() & {"key", "tags"}:  # before the check state, as when windows are applied
-            await lock_keys(team_id)
+            await Team.lock(team_id)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         key = patch.pop("key", monitor.key)
-        await demand_free_key(Monitor, team_id, key, monitor_id)
+        await demand_free_key(monitor, key)
         before = sent_configuration_of(monitor)
         await _change(monitor, key, before, rules.change(before, patch, default_configuration()), by)
         return monitor

@@ -20,7 +20,7 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.encryption import UndecryptableError
 from monitoring.backends.pages import Page, read_page
-from monitoring.by_key.placing import Conditions, Placed, demand_free_key, lock_keys, place
+from monitoring.by_key.placing import Conditions, Placed, demand_free_key, place
 from monitoring.contract.configurations import change, complete, merge
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import is_current, version_of
@@ -93,7 +93,7 @@ async def create_channel(
     channel = compose_channel(team_id, given)
     async with transaction():
         # One lock for counting and inserting: two at once cannot pass the cap, and ids follow the commits.
-        await Team.select_for_update(no_key=True).get(id=team_id)
+        await Team.lock(team_id)
         if await NotificationChannel.filter(team_id=team_id).count() >= MAX_CHANNELS_A_TEAM:
             raise Problem("notification_channel_limit_reached")
         channel.key = key
@@ -140,11 +140,11 @@ async def update_channel(
     patch = dict(patch)
     async with transaction():
         if "key" in patch:
-            await lock_keys(team_id)
+            await Team.lock(team_id)
         channel = await _lock_channel(team_id, channel_id, if_match)
         key = patch.pop("key", channel.key)
         changed = change_channel(channel, patch)
-        await demand_free_key(NotificationChannel, team_id, key, channel_id)
+        await demand_free_key(channel, key)
         await _store_change(channel, key, changed, by)
         return channel
 

@@ -57,7 +57,7 @@ async def reset(team_id: UUID, *, by: Actor) -> None:
     """Delete whatever a sandbox has but its keys and its audit log. Raises Problem for a live team."""
     async with transaction():
         await demand_sandbox(team_id)
-        team = await Team.select_for_update(no_key=True).get(id=team_id)
+        team = await Team.lock(team_id)
         of_team = Monitor.filter(team_id=team_id)
         check_states = CheckState.filter(monitor__team_id=team_id).order_by("monitor_id")
         await check_states.select_for_update(of=("watches",)).only("id")

@@ -98,7 +98,7 @@ async def cover_monitor(monitor: Monitor, now: datetime, *, since: datetime | No
     if not await MaintenanceWindow.exists(team_id=monitor.team_id, due_at__isnull=False):
         return
     async with transaction():
-        await Team.select_for_update(no_key=True).get(id=monitor.team_id)
+        await Team.lock(monitor.team_id)
         await cover_monitors(monitor.team_id, now, monitor_id=monitor.id, since=since or now)
         check_state = await CheckState.get(monitor_id=monitor.id)
         await monitor.refresh_from_db(fields=("status", "status_changed_at"))

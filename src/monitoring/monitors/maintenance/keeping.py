@@ -40,7 +40,7 @@ async def delete_ended_windows(now: datetime) -> int:
 
 async def _keep_team(team_id: UUID, now: datetime) -> None:
     async with transaction():
-        await Team.select_for_update(no_key=True).get(id=team_id)
+        await Team.lock(team_id)
         await cover_monitors(team_id, now)
         for window in await MaintenanceWindow.filter(team_id=team_id, due_at__lte=now):
             window.due_at = due_at_of(window, now)

@@ -16,7 +16,7 @@ from monitoring.audit.service import record
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
-from monitoring.by_key.placing import Conditions, Placed, demand_free_key, lock_keys, place
+from monitoring.by_key.placing import Conditions, Placed, demand_free_key, place
 from monitoring.contract.configurations import (
     Configuration,
     change,
@@ -60,7 +60,7 @@ async def create_window(
     window.due_at = due_at_of(window, now)
     async with transaction():
         # One lock for counting, inserting and covering: two at once cannot pass the cap.
-        await Team.select_for_update(no_key=True).get(id=team_id)
+        await Team.lock(team_id)
         open_ones = MaintenanceWindow.filter(team_id=team_id, due_at__isnull=False)
         if await open_ones.count() >= MAX_WINDOWS_A_TEAM:
             raise Problem("maintenance_window_limit_reached")
@@ -90,11 +90,11 @@ async def update_window(
     """Apply a merge patch, with effect from now on. Raises Problem if the window is over."""
     patch = dict(patch)
     async with transaction():
-        await lock_keys(team_id)
+        await Team.lock(team_id)
         window = await get_window(team_id, window_id)
         _demand_version(window, if_match)
         key = patch.pop("key", window.key)
-        await demand_free_key(MaintenanceWindow, team_id, key, window_id)
+        await demand_free_key(window, key)
         before = read_configuration(window, _SCHEMA)
         await _change(window, key, change(before, patch, read_defaults(_SCHEMA), _name), by)
         return window
@@ -165,7 +165,7 @@ async def end_window(
 ) -> MaintenanceWindow:
     """End the current occurrence, if there is one."""
     async with transaction():
-        await Team.select_for_update(no_key=True).get(id=team_id)
+        await Team.lock(team_id)
         window = await get_window(team_id, window_id)
         _demand_version(window, if_match)
         now = datetime.now(UTC)
@@ -183,7 +183,7 @@ async def delete_window(
 ) -> None:
     """Delete a window, and end its current occurrence. Time that was maintenance stays maintenance."""
     async with transaction():
-        await Team.select_for_update(no_key=True).get(id=team_id)
+        await Team.lock(team_id)
         window = await get_window(team_id, window_id)
         _demand_version(window, if_match)
         await window.delete()
