@@ -11,9 +11,8 @@ from monitoring.articles.queueing import measure_translations
 from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.writing import SiteWriter
 from monitoring.articles.sweeping import (
-    note_tags,
+    complete_older_articles,
     queue_missing_locales,
-    read_addresses,
     release_abandoned_claims,
     sweep,
     sweep_test_articles,
@@ -113,8 +112,7 @@ def _sweeping() -> Callable[[], Awaitable[None]]:
         if not knows_all_locales:  # last, because it may take long and must not hold up the others
             await withdraw_again()
             await queue_missing_locales()
-            await note_tags()
-            await read_addresses()
+            await complete_older_articles()
             knows_all_locales = True
 
     return sweep_once

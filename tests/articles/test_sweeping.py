@@ -10,7 +10,12 @@ from monitoring.articles import sweeping
 from monitoring.articles.claims import claim_translation
 from monitoring.articles.models import Article, TranslationStatus
 from monitoring.articles.queueing import NEVER, retry_failed
-from monitoring.articles.sweeping import note_tags, queue_missing_locales, release_abandoned_claims, sweep
+from monitoring.articles.sweeping import (
+    complete_older_articles,
+    queue_missing_locales,
+    release_abandoned_claims,
+    sweep,
+)
 from monitoring.backends.current import current_backends
 from temporary_backends import temporary_backends
 
@@ -138,10 +143,10 @@ class TestWithoutAnEngine:
 
 
 @pytest.mark.usefixtures("backends")
-class TestNoteTags:
+class TestCompleteOlderArticles:
     async def test_reads_the_tags_of_what_0_1_0_took_in(self) -> None:
         old, new = await deliver(id=1, tags=["shoes", 7]), await deliver(id=2, tags=["fit"])
         await Article.filter(id=old.id).update(tags=None)
-        await note_tags()
+        await complete_older_articles()
         noted = await Article.all().order_by("id").values_list("id", "tags")
         assert noted == [(old.id, ["shoes"]), (new.id, ["fit"])]

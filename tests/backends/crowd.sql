@@ -133,12 +133,14 @@ SELECT
     '{}', now() - interval '24 hours 5 minutes' * n / 30000
 FROM generate_series(1, 30000) n;
 
--- One came every minute, and was translated at once. Every 500th is not published, every 5,000th has a rare tag.
+-- One came every minute, and was translated at once. Every 500th is not published, every 5,000th has a rare tag and came
+-- to a release that read no addresses.
 INSERT INTO articles (
-    id, identity, slug, title, status, revision, content_hash, payload, tags, received_at, updated_at, nudged_at
+    id, identity, slug, title, address, status, revision, content_hash, payload, tags, received_at, updated_at, nudged_at
 )
 SELECT
-    id_of(n), 'id:' || n, 'slug-' || n, 'Title', CASE WHEN n % 500 = 7 THEN 'unpublished' ELSE 'published' END, 1,
+    id_of(n), 'id:' || n, 'slug-' || n, 'Title', CASE WHEN n % 5000 = 7 THEN NULL ELSE '' END,
+    CASE WHEN n % 500 = 7 THEN 'unpublished' ELSE 'published' END, 1,
     repeat('0', 64),
     '{"article": {"id": "' || n || '", "title": "Title", "content_markdown": "' || repeat('word ', 60) || '"}}',
     CASE WHEN n % 5000 = 7 THEN '["rare"]' WHEN n % 10 = 7 THEN '["shop"]' ELSE '["blog", "eu"]' END,

@@ -30,7 +30,7 @@ from monitoring.articles.queueing import measure_translations
 from monitoring.articles.reading import demand_reader, list_articles
 from monitoring.articles.refused_segments import find_refusals
 from monitoring.articles.retranslation import TranslationFilter, retranslate
-from monitoring.articles.sweeping import note_tags, queue_missing_locales, sweep
+from monitoring.articles.sweeping import complete_older_articles, queue_missing_locales, sweep
 from monitoring.articles.translation_memory import recall_segments
 from monitoring.articles.withdrawal import PUBLISHER, sweep_removals, withdraw_article
 from monitoring.audit.actors import COMMAND_LINE
@@ -387,7 +387,7 @@ HOT: dict[str, Callable[[], Awaitable[object]]] = {
     "list what changed by everything": list_to_read(
         updated_since=timedelta(hours=1), tag="shop", locale="es", after_id=ARTICLE
     ),
-    "note tags": note_tags,
+    "complete older articles": complete_older_articles,
     "claim a translation and give it back": claim_and_give_back,
     "translate an article": translate_due_article,
     "sweep": sweep,

@@ -53,7 +53,7 @@ class Article(Model):
     slug = fields.CharField(max_length=255, unique=True)
     title = fields.TextField(null=True)
     # By which links of other articles find it. Empty if the publisher told no address, and None until
-    # `read_addresses` has read what a release before took in.
+    # `complete_older_articles` has read what a release before took in.
     address = fields.CharField(max_length=64, null=True)
     status = fields.CharField(
         max_length=11, default=PublicationStatus.PUBLISHED.value, db_default=PublicationStatus.PUBLISHED.value
@@ -67,7 +67,7 @@ class Article(Model):
     # The field of the submission that the time comes from: times of different fields are not compared.
     source_time_field = fields.CharField(max_length=20, null=True)
     payload: JsonTextField[dict[str, Any]] = JsonTextField()
-    # Those of the payload that are text. None until `note_tags` has read what 0.1.0 took in.
+    # Those of the payload that are text. None until `complete_older_articles` has read what 0.1.0 took in.
     tags: JsonTextField[list[str] | None] = JsonTextField(null=True)
     received_at: UtcDatetimeField[datetime] = UtcDatetimeField()
     updated_at: UtcDatetimeField[datetime] = UtcDatetimeField()  # content or status

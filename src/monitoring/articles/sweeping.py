@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from tortoise.expressions import Subquery
+from tortoise.expressions import Q, Subquery
 from tortoise.queryset import QuerySet
 
 from monitoring.articles.claims import is_due, note_worker_deaths
@@ -73,23 +73,18 @@ async def queue_missing_locales() -> int:
     return queued_count
 
 
-async def note_tags() -> None:
-    """Read the tags of published articles that processes of 0.1.0 have taken in. Once, at the start."""
+async def complete_older_articles() -> None:
+    """Read tags and addresses of published articles that an earlier release took in. Once, at the start."""
     async for revisions in page_through_articles():
-        unread = Article.filter(id__in=list(revisions), tags__isnull=True)
-        for article_id in await unread.values_list("id", flat=True):
-            article = await Article.get(id=article_id).only("payload")
-            await unread.filter(id=article_id).update(tags=read_tags(article.payload))
-
-
-async def read_addresses() -> None:
-    """Read the addresses of published articles that a release before has taken in. Once, at the start."""
-    async for revisions in page_through_articles():
-        unread = Article.filter(id__in=list(revisions), address__isnull=True)
-        for article_id in await unread.values_list("id", flat=True):
+        of_page = Article.filter(id__in=list(revisions))
+        older = of_page.filter(Q(tags__isnull=True) | Q(address__isnull=True))
+        for article_id in await older.values_list("id", flat=True):
             article = await Article.get(id=article_id).only("payload")
             if article.payload:
-                await unread.filter(id=article_id).update(address=key_of_article(article.payload))
+                # Each only if it is still missing: a submission may have come between.
+                own = of_page.filter(id=article_id)
+                await own.filter(tags__isnull=True).update(tags=read_tags(article.payload))
+                await own.filter(address__isnull=True).update(address=key_of_article(article.payload))
 
 
 async def _find_articles_behind(locales: Sequence[str]) -> AsyncIterator[UUID]:

@@ -10,7 +10,7 @@ from monitoring.articles.models import Article, ArticleLink, PublicationStatus
 from monitoring.articles.reading import read_translation
 from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.writing import SiteWriter
-from monitoring.articles.sweeping import read_addresses
+from monitoring.articles.sweeping import complete_older_articles
 from monitoring.articles.withdrawal import withdraw_article
 from monitoring.audit.actors import COMMAND_LINE
 from monitoring.backends.current import current_backends
@@ -166,7 +166,7 @@ class TestLinks:
         await Article.filter(id=guide.id).update(address=None)
         await deliver_linking()
         assert "(/blog/fit#sizes)" in await text_of()
-        await read_addresses()
+        await complete_older_articles()
         assert f"({FIT}#sizes)" in await answer_of(await Article.get(slug="shoes"))
 
     async def test_of_a_deleted_article_are_forgotten(self) -> None:
