@@ -1,15 +1,22 @@
-"""Work that is repeated as long as a process runs."""
+"""Work that is repeated: as long as a process runs, or until something has come about."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import TypeVar
 
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.backends.outage import note_delay
 
 log = logging.getLogger(__name__)
+
+LOOK_AGAIN_SECONDS = 0.1
+
+Seen = TypeVar("Seen")
 
 
 async def repeat(work: Callable[[], Awaitable[object]], interval_seconds: float, name: str) -> None:
@@ -22,3 +29,15 @@ async def repeat(work: Callable[[], Awaitable[object]], interval_seconds: float,
         except Exception:
             log.exception("%s failed and will be tried again", name)
         await asyncio.sleep(interval_seconds)
+
+
+async def wait_until(
+    is_over: Callable[[Seen], bool], look: Callable[[], Awaitable[Seen]], patience: timedelta
+) -> Seen:
+    """Look until what is seen is over or `patience` has run out. Returns what was seen last."""
+    until = time.monotonic() + patience.total_seconds()
+    while True:
+        seen = await look()
+        if is_over(seen) or time.monotonic() >= until:
+            return seen
+        await asyncio.sleep(LOOK_AGAIN_SECONDS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Collection, Iterable
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -15,6 +13,7 @@ from monitoring.audit.actors import Actor
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.pages import Page, read_page
+from monitoring.backends.repeating import wait_until
 from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.notifications.announcing import make_delivery
@@ -32,9 +31,6 @@ from monitoring.notifications.rules import CHANNEL_DISABLED
 
 # How long a test waits for a worker and for the receiver, which has longer than that to answer.
 TEST_PATIENCE = timedelta(seconds=10)
-
-# How often `wait_for_attempt` looks whether the attempt has ended.
-LOOK_AGAIN_SECONDS = 0.1
 
 MOST_ABOUT = 200
 
@@ -57,12 +53,11 @@ async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
 
     A worker makes the attempt, so that API processes need no outgoing connections.
     """
-    until = time.monotonic() + TEST_PATIENCE.total_seconds()
-    while True:
-        delivery = await NotificationDelivery.get_or_none(id=delivery_id)
-        if delivery is None or _was_tried(delivery) or time.monotonic() >= until:
-            return delivery
-        await asyncio.sleep(LOOK_AGAIN_SECONDS)
+    return await wait_until(
+        lambda delivery: delivery is None or _was_tried(delivery),
+        lambda: NotificationDelivery.get_or_none(id=delivery_id),
+        TEST_PATIENCE,
+    )
 
 
 async def list_deliveries(

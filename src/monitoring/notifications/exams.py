@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from datetime import timedelta
 from uuid import UUID
 
@@ -11,6 +9,7 @@ from monitoring.audit.actions import Action
 from monitoring.audit.actors import Actor
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
+from monitoring.backends.repeating import wait_until
 from monitoring.contract.problems import Problem
 from monitoring.notifications.channels import examine
 from monitoring.notifications.channels.keeping import find_keeping_sender
@@ -20,9 +19,6 @@ from monitoring.notifications.recording import record_act
 
 # How long a caller waits: as long as an exam takes at most, and the way to a worker.
 PATIENCE = timedelta(seconds=35)
-
-# How often `wait_for_report` looks whether the exam has ended.
-LOOK_AGAIN_SECONDS = 0.2
 
 
 async def queue_exam(team_id: UUID, channel_id: UUID, *, by: Actor | None = None) -> ReceiverExam:
@@ -65,9 +61,8 @@ async def wait_for_report(exam_id: UUID) -> ReceiverExam | None:
 
     A worker examines, so that API processes need no outgoing connections.
     """
-    until = time.monotonic() + PATIENCE.total_seconds()
-    while True:
-        exam = await ReceiverExam.get_or_none(id=exam_id)
-        if exam is None or exam.results is not None or time.monotonic() >= until:
-            return exam
-        await asyncio.sleep(LOOK_AGAIN_SECONDS)
+    return await wait_until(
+        lambda exam: exam is None or exam.results is not None,
+        lambda: ReceiverExam.get_or_none(id=exam_id),
+        PATIENCE,
+    )

@@ -33,7 +33,9 @@ WHY = "because {invited_by} entered this address"
 @task(queue_name="notifications", at_once=LETTERS_AT_ONCE)
 async def send_invitation(invitation_id: str) -> None:
     """Send an invitation if it is due. A second task message does nothing."""
-    await send_letter(Invitation.filter(id=UUID(invitation_id)), LIFETIME, "team", _write)
+    await send_letter(
+        Invitation.filter(id=UUID(invitation_id)), LIFETIME, "team", _write, sent_at="mailed_at"
+    )
 
 
 async def sweep_invitations() -> int:

@@ -28,11 +28,16 @@ Row = TypeVar("Row", PasswordLink, Invitation)
 
 
 async def send_letter(
-    rows: QuerySet[Row], lifetime: timedelta, about: str, write: Callable[[Row], AccountEmail]
+    rows: QuerySet[Row],
+    lifetime: timedelta,
+    about: str,
+    write: Callable[[Row], AccountEmail],
+    sent_at: str | None = None,
 ) -> None:
     """Send the letter of the only one of these rows, if it is due. The sweep retries failed attempts.
 
-    `lifetime` is that of a row, and `about` the relation that the letter needs.
+    `lifetime` is that of a row, `about` the relation that the letter needs, and `sent_at` the column, if
+    there is one, for the time when a mail server took the letter.
     """
     claim = await _claim(rows, lifetime)
     if claim is None:
@@ -46,8 +51,8 @@ async def send_letter(
     now = current_backends().clock.now()
     conclusion = conclude(result, claim.row.attempts, random.random())  # noqa: S311 - jitter is no secret
     ended: dict[str, object] = {"due_at": now + conclusion.wait if conclusion.wait else None}
-    if isinstance(claim.row, Invitation) and conclusion.status is DeliveryStatus.DELIVERED:
-        ended["mailed_at"] = now
+    if sent_at and conclusion.status is DeliveryStatus.DELIVERED:
+        ended[sent_at] = now
     await claim.end(nudged_at=None, **ended)
 
 
