@@ -179,7 +179,8 @@ def _check_of_fields_together() -> Check:
 def _check_readable(fields: Mapping[str, Json]) -> None:
     """Refuse invalid values that no schema can refuse."""
     check_assertions(fields.get("assertions") or ())
-    if not is_readable(TlsSettings(certificate_authority=fields.get("certificate_authority"))):
+    authority, certificate = fields.get("certificate_authority"), fields.get("client_certificate")
+    if authority is not None and not is_readable(TlsSettings(certificate_authority=authority)):
         raise Problem("certificate_authority_unreadable")
-    if not is_readable(TlsSettings(client_certificate=fields.get("client_certificate"))):
+    if certificate is not None and not is_readable(TlsSettings(client_certificate=certificate)):
         raise Problem("client_certificate_unreadable")
