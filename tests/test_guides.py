@@ -42,6 +42,9 @@ DEFAULT_PORT = "9100"  # of the server that the guides watch
 FIRST_GUIDE = "quick-start"
 EXPECTED_BLOCKS = 2  # of the first guide: the other guides expect its variables and its token
 STARTS_ANEW = {FIRST_GUIDE, "authentication"}  # the second revokes the key that the others use
+OPERATING = (
+    "export DATA_DIR=data SIGNING_KEYS=$(cat data/signing_key) ENCRYPTION_KEYS=$(cat data/encryption_key)\n"
+)
 NOT_RUN_HERE = {"fuzz-it-in-your-ci", "generate-an-sdk"}  # other suites do what they say
 JAVASCRIPT_PACKAGES = ROOT / "build" / "sdks"
 LISTENING = re.compile(r"listening on (http\S+)")
@@ -77,9 +80,10 @@ def read_code(name: str, language: str) -> str:
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """Start the service for all guides that can share it."""
-    with running_dev(tmp_path_factory.mktemp("reader")) as started:
-        yield started
+    """Start the service for all guides that can share it. Together they create more than the plan allows."""
+    with running_dev(tmp_path_factory.mktemp("reader")) as (folder, base_url):
+        run_blocks(folder, [Block(f"{OPERATING}.venv/bin/monitoring teams change-plan Demo team\n", "", "")])
+        yield folder, base_url
 
 
 @pytest.fixture

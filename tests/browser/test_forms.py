@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from browser.acme.articles import MARKED
 from browser.chromium import unfold
@@ -68,9 +69,9 @@ class TestSeveralWrongFields:
         owner = arrive(acme.owner)
         owner.open("/monitors/new")
         owner.fill_in(WRONG | OTHER | {"url": "https://shop.acme.example/"})
-        assert owner.page.evaluate("document.activeElement.id") == "interval_seconds"
+        expect(owner.page.locator("#interval_seconds")).to_be_focused()
         owner.page.get_by_role("alert").get_by_role("link", name=LABELS["timeout_seconds"]).click()
-        assert owner.page.evaluate("document.activeElement.id") == "timeout_seconds"
+        expect(owner.page.locator("#timeout_seconds")).to_be_focused()
 
     @pytest.mark.parametrize(
         ("path", "wrong"),
@@ -86,13 +87,13 @@ class TestSeveralWrongFields:
         owner.open(path)
         owner.fill_in(wrong)
         assert owner.page.locator("[id^=error-]").count() == len(wrong)
-        assert owner.page.evaluate("document.activeElement.name") == next(iter(wrong))
+        expect(owner.page.locator(f"[name={next(iter(wrong))}]").first).to_be_focused()
 
     def test_of_a_filter_are_all_told(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner)
         assert owner.open("/monitors?tag=No+tag&status=sleeping").status == 400
         assert owner.page.locator("[id^=error-]").count() == 2
-        assert owner.page.evaluate("document.activeElement.id") == "tag"
+        expect(owner.page.locator("#tag")).to_be_focused()
 
 
 # What is pressed, and what stands at the fields then. A field's text is typed; a box is ticked or not.
@@ -124,7 +125,7 @@ class TestAPress:
         button, wrong = PRESSED[path]
         press_with(person, button, wrong)
         assert person.page.locator("main [id^=error-]").count() == len(wrong)
-        assert person.page.evaluate("document.activeElement.name") == next(iter(wrong))
+        expect(person.page.locator(f"[name={next(iter(wrong))}]").first).to_be_focused()
 
     def test_on_join_tells_about_name_and_password(self, acme: Acme, arrive: Arrive) -> None:
         stranger = arrive()
@@ -184,7 +185,7 @@ def test_a_stranger_who_joins_is_told_about_name_and_password(acme: Acme, arrive
     stranger.fill_in({"code": acme.invited.code})
     stranger.fill_in({"name": " ", "password": "short"})
     assert stranger.page.locator("[id^=error-]").count() == 2
-    assert stranger.page.evaluate("document.activeElement.id") == "name"
+    expect(stranger.page.locator("#name")).to_be_focused()
 
 
 def test_a_conflict_is_an_alert_and_has_the_focus(acme: Acme, arrive: Arrive) -> None:
@@ -193,4 +194,4 @@ def test_a_conflict_is_an_alert_and_has_the_focus(acme: Acme, arrive: Arrive) ->
     assert owner.fill_in({"version": "0", "name": "Checkout"}).status == 412
     alert = owner.page.get_by_role("alert")
     assert "changed" in alert.inner_text()
-    assert owner.page.evaluate("document.activeElement.getAttribute('role')") == "alert"
+    expect(owner.page.get_by_role("alert")).to_be_focused()

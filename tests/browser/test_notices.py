@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 from browser.chromium import COOKIE
 from history.diary import make_result, write_down
@@ -47,7 +48,7 @@ class TestANotice:
         owner.press("Check now")
         owner.page.get_by_role("button", name="Dismiss").press("Enter")
         assert count(owner, "check_requested") == 0
-        assert owner.page.evaluate("document.activeElement.id") == "content"
+        expect(owner.page.locator("#content")).to_be_focused()
 
     def test_of_a_check_goes_once_the_page_shows_another_check(
         self, acme: Acme, app_service: RunningService, arrive: Arrive

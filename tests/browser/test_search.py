@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 if TYPE_CHECKING:
     from browser.acme.team import Acme
@@ -23,7 +24,7 @@ class TestTyping:
         owner.page.get_by_role("status").get_by_text("1 monitor", exact=True).wait_for()
         assert rows.count() == 1 < before
         assert owner.page.url.endswith("/monitors?search=checkout&sort=name")
-        assert owner.page.evaluate("document.activeElement.id") == "search"
+        expect(owner.page.locator("#search")).to_be_focused()
         assert owner.page.get_by_label("Name or URL").input_value() == "checkout"
 
     def test_that_is_taken_back_shows_everything_again(self, acme: Acme, arrive: Arrive) -> None:
