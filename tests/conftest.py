@@ -46,11 +46,12 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 # How long an example takes says more of the machine than of the code.
-settings.register_profile("without deadline", deadline=None)
-settings.load_profile("without deadline")
+settings.register_profile("night", deadline=None)
+settings.register_profile("gate", deadline=None, max_examples=40)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("gate" if config.getoption("--gate") else "night")
     chosen_backends.choose(config.getoption("--backends"))
     clean_logs.watch(config)
     if not chosen_backends.is_production():

@@ -29,7 +29,6 @@ PASS_THROUGH = (
     "tests/auth/test_tokens.py",
     "tests/browser/*",
     "tests/checks/probes/*",
-    "tests/checks/heartbeats/test_simulated_month.py",
     "tests/checks/test_simulated_month.py",
     "tests/cli/test_demo.py",
     "tests/cli/test_one_sentence.py",

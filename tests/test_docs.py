@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from running_service import RunningService
 
 SAME = pytest.mark.embedded("what a page shows, and what a sample sends, is the same on every backend")
+IN_OTHER_LANGUAGES = pytest.mark.night("curl's samples are made of the same requests")
 
 DOCUMENT = published_document()
 HEARTBEAT = {"type": "heartbeat", "heartbeat": {"period_seconds": 60}}
@@ -77,8 +78,8 @@ def owner(service: RunningService, operation_id: str) -> Iterator[Player]:
     "language",
     [
         pytest.param("curl", marks=pytest.mark.programs("curl")),  # every operation, on all backends
-        pytest.param("Python", marks=SAME),
-        pytest.param("TypeScript", marks=[SAME, pytest.mark.programs("node")]),
+        pytest.param("Python", marks=[SAME, IN_OTHER_LANGUAGES]),
+        pytest.param("TypeScript", marks=[SAME, IN_OTHER_LANGUAGES, pytest.mark.programs("node")]),
     ],
 )
 @pytest.mark.parametrize("operation_id", DOCUMENT.operations)

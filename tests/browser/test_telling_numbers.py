@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from monitoring.monitors.models import Monitor
     from running_service import RunningService
 
-pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
+pytestmark = [
+    pytest.mark.embedded("a browser sees the same pages on every backend"),
+    pytest.mark.night("a browser's walk is the gate's"),
+]
 
 REFUSED = Failure(FailureCode.CONNECTION_REFUSED, "Connection refused")
 # Labels that stick out of the card, or lie on one another.

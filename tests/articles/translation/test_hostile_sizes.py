@@ -164,6 +164,7 @@ def test_a_mebibyte_that_people_write_is_within_the_budget(unit: str) -> None:
     ],
 )
 class TestHostileSizes:
+    @pytest.mark.night("the next test translates a sixteenth of each")
     def test_end_in_time(self, field: str, unit: str) -> None:
         start = time.process_time()
         translate(field, unit, SIZE)

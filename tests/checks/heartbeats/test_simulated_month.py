@@ -61,9 +61,7 @@ if TYPE_CHECKING:
     from monitoring.checks.connectivity import Connectivity
     from monitoring.checks.probes.protocol import Finding
 
-pytestmark = pytest.mark.anyio
-
-another_month = pytest.mark.night("another month")
+pytestmark = [pytest.mark.anyio, pytest.mark.night("the month of checks is the gate's")]
 
 JOBS = 28
 DAY = timedelta(days=1)
@@ -278,9 +276,7 @@ def look_back(world: World, job: Job, end: datetime) -> None:
 
 
 @pytest.mark.long(seconds=40)
-@pytest.mark.parametrize(
-    "seed", [1, pytest.param(2, marks=another_month), pytest.param(3, marks=another_month)]
-)
+@pytest.mark.parametrize("seed", [1, 2, 3])
 async def test_after_a_month_of_jobs_uptime_and_incidents_are_the_truth(tmp_path: Path, seed: int) -> None:
     async with temporary_backends(tmp_path):
         world = World(tmp_path, seed)

@@ -29,6 +29,8 @@ EVERY_GROUP, NO_GROUP = "0 2147483647", "1 0"
 
 UNANSWERED, UNREACHABLE = "192.0.2.1", "198.51.100.1"
 
+LOOPS = [pytest.param("asyncio", marks=pytest.mark.night("a checker runs on uvloop")), "uvloop"]
+
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root may make a network"),
     pytest.mark.programs("unshare", "ip"),
@@ -61,7 +63,7 @@ def ping(
 
 
 class TestHost:
-    @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+    @pytest.mark.parametrize("loop", LOOPS)
     @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
     def test_that_answers_is_up_in_the_time_of_the_round_trip(self, host: str, loop: str) -> None:
         outcome, error, message, total_ms = ping(host, loop=loop)
@@ -73,7 +75,7 @@ class TestHost:
         assert ping("host.example", *others, "127.0.0.1")[:2] == ["up", None]
         assert ping("host.example", "127.0.0.1", *others)[:2] == ["up", None]
 
-    @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+    @pytest.mark.parametrize("loop", LOOPS)
     def test_that_does_not_answer_is_a_timeout(self, loop: str) -> None:
         found = ping(UNANSWERED, timeout_seconds=1, loop=loop)
         assert found[:3] == ["down", "timeout", "No answer within 1 second (while waiting for the answer)"]

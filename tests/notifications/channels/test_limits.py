@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.contract.document import published_document
@@ -182,7 +182,6 @@ def test_every_event_of_the_document_is_tried() -> None:
 
 
 @pytest.mark.parametrize("channel_type", TAKEN)
-@settings(max_examples=100, deadline=None)
 @given(said=messages)
 def test_every_message_is_one_that_its_provider_takes(channel_type: str, said: dict[str, Any]) -> None:
     body = body_for(channel_type, write_in_words(said))
@@ -192,7 +191,6 @@ def test_every_message_is_one_that_its_provider_takes(channel_type: str, said: d
     assert BODY not in limits or limits[BODY].takes(orjson.dumps(body).decode())
 
 
-@settings(max_examples=100, deadline=None)
 @given(said=messages)
 def test_every_email_is_one_that_every_server_takes(said: dict[str, Any]) -> None:
     message = write_in_words(said)
