@@ -77,8 +77,12 @@ def deliver_translated(
 ) -> str:
     """Deliver an article, and wait until both locales are translated."""
     article_id = deliver(publisher, title, **article)
-    wait_until(lambda: set(states(service, article_id).values()) == {"translated"})
+    wait_until_translated(service, article_id)
     return article_id
+
+
+def wait_until_translated(service: RunningService, article_id: str) -> None:
+    wait_until(lambda: set(states(service, article_id).values()) == {"translated"})
 
 
 def states(service: RunningService, article_id: str) -> dict[str, str]:
@@ -453,6 +457,7 @@ class TestCorrecting:
         assert NOTICES["translation_corrected"] in read_text(saved.text)
         assert editor.submit(second, second, text="Dos").url.path == f"/app{segments}"
         assert "Save and go on" not in editor.open(third).text
+        wait_until_translated(service, article_id)  # again, with what was corrected
         refuse(service, article_id, Fault.NUMBERS, texts[0], texts[2])
         refused = f"{first}?show=refused"
         assert "Correct a segment 1 of 2 refused" in read_text(editor.open(refused).text)
