@@ -79,6 +79,11 @@ class TestPreparation:
         settings = read_settings()
         assert (settings.session_cookie_secure, settings.article_teams) == (False, (DEMO_TEAM,))
 
+    def test_makes_a_folder_that_is_yours_alone(self, tmp_path: Path) -> None:
+        os.environ["DATA_DIR"] = str(tmp_path / "data")
+        prepare_environment()
+        assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+
     def test_leaves_what_is_set(self) -> None:
         os.environ.update({"SESSION_COOKIE_SECURE": "true", "ARTICLE_TEAMS": "Writers, Readers"})
         prepare_environment()

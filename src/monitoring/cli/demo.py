@@ -68,7 +68,7 @@ class Demo:
 def prepare_environment() -> None:
     """Fill in missing settings. Secrets are generated once and kept in DATA_DIR, readable by you alone."""
     folder = Path(os.environ.get("DATA_DIR") or "data").resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = {
         "DATA_DIR": str(folder),
         "BLOG_STORAGE_URL": (folder / "blog").as_uri(),
