@@ -18,6 +18,8 @@ MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/
 unexport PYTHONDONTWRITEBYTECODE
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# uv believes the machine's authorities, as pip does: behind a proxy that reads TLS, its own are not enough.
+export UV_SYSTEM_CERTS := 1
 
 .DEFAULT_GOAL = help
 .PHONY: help run install install-dev servers check check-code check-document check-deployment quick test test-servers contract test-whole contract-whole night contract-long contract-serve lies dist sdks faults soak image-test screenshots bench corpus coverage format release-document constraints migration clean

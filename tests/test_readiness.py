@@ -18,6 +18,7 @@ import chosen_backends
 from frozen_servers import frozen
 from monitoring.auth.models import Team
 from monitoring.backends.database import migrate
+from monitoring.backends.errors import DatabaseUnavailable
 from monitoring.backends.write_probe import WriteProbe
 from real_servers import running_postgres, running_redis
 from running_command import running_command
@@ -105,6 +106,26 @@ def test_a_probe_has_its_503_within_two_seconds_while_the_database_hangs(tmp_pat
             wait_until(lambda: httpx.get(ready, timeout=WITHIN_SECONDS).status_code == 503)
             assert httpx.get(ready, timeout=WITHIN_SECONDS).status_code == 503
         wait_until(lambda: httpx.get(ready, timeout=30).status_code == 200)
+
+
+@pytest.mark.production("a file does not stop answering")
+def test_what_was_well_is_asked_again_as_soon_as_work_has_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("monitoring.backends.readiness.BAD_REMEMBERED_SECONDS", 3600)
+    with (
+        running_postgres() as postgres,
+        running_service(tmp_path, database_url=postgres.create_database()) as service,
+    ):
+        ready = f"{service.base_url}/ready"
+        assert httpx.get(ready, timeout=30).status_code == 200
+        postgres.stop()
+        try:
+            with pytest.raises(DatabaseUnavailable):
+                service.run(read_teams())
+            assert httpx.get(ready, timeout=30).status_code == 503
+        finally:
+            postgres.start()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")

@@ -7,6 +7,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -84,6 +85,10 @@ def is_unavailable(answer: httpx.Response, service: RunningService) -> bool:
     return told == (expected.status, expected.body, expected.headers["Retry-After"])
 
 
+def is_success(send: Callable[[], httpx.Response]) -> bool:
+    return send().is_success
+
+
 def at_once(act: Callable[[], httpx.Response]) -> list[httpx.Response]:
     with ThreadPoolExecutor(PLAYERS_AT_ONCE) as pool:
         return list(pool.map(lambda _: act(), range(PLAYERS_AT_ONCE)))
@@ -114,8 +119,8 @@ class TestPostgresStopped:
             assert publisher.get("/health").status_code == 200
         finally:
             server.start()
-        wait_until(lambda: publisher.get("/ready").is_success)
-        assert [send().is_success for send in requests] == [True] * len(requests)
+        for send in requests:  # on a busy machine the first connections may take longer than they are given
+            wait_until(partial(is_success, send))
 
     def test_the_app_says_so_on_a_page_and_its_people_stay_signed_in(
         self, server: PostgresServer, service: RunningService

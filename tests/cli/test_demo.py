@@ -79,6 +79,11 @@ class TestPreparation:
         settings = read_settings()
         assert (settings.session_cookie_secure, settings.article_teams) == (False, (DEMO_TEAM,))
 
+    def test_makes_a_folder_that_is_yours_alone(self, tmp_path: Path) -> None:
+        os.environ["DATA_DIR"] = str(tmp_path / "data")
+        prepare_environment()
+        assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+
     def test_leaves_what_is_set(self) -> None:
         os.environ.update({"SESSION_COOKIE_SECURE": "true", "ARTICLE_TEAMS": "Writers, Readers"})
         prepare_environment()
@@ -151,6 +156,17 @@ class TestInvitation:
         assert second.invitation_code != first.invitation_code
         assert (tmp_path / "invitation").read_text().strip() == second.invitation_code
         assert (tmp_path / "invitation").stat().st_mode & 0o777 == 0o600
+
+    def test_may_have_as_many_monitors_as_the_largest_plan_allows(self, tmp_path: Path) -> None:
+        os.environ["PLANS"] = "small=10,big=5000,middle=100"
+
+        async def see() -> None:
+            team = await find_team(DEMO_TEAM)
+            assert team
+            assert (team.plan, team.max_monitors) == ("big", 5000)
+
+        start(tmp_path)
+        start(tmp_path, see)
 
     def test_makes_no_second_team_or_key(self, tmp_path: Path) -> None:
         start(tmp_path)

@@ -62,8 +62,17 @@ def test_a_checker_is_examined_with_its_own_settings(
 ) -> None:
     installation.make_tables()
     monkeypatch.delenv("SIGNING_KEYS")
-    status, found = examine("--for", "checker")
-    assert (status, found["blog_storage"]["state"]) == (0, "not_configured")
+    _, found = examine("--for", "checker")
+    assert (found["settings"]["state"], found["blog_storage"]["state"]) == ("ok", "not_configured")
+
+
+@pytest.mark.embedded("production has a Redis")
+@pytest.mark.parametrize("process", ["worker", "checker"])
+def test_a_process_that_cannot_start_without_redis_is_ill(installation: Installation, process: str) -> None:
+    installation.make_tables()
+    status, found = examine("--for", process)
+    assert (status, list_ill(found)) == (1, ["queue"])
+    assert found["queue"]["finding"].startswith("REDIS_URL is not set")
 
 
 def test_pings_that_the_kernel_does_not_allow_are_ill_if_a_monitor_needs_them(

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from history.diary import make_result, write_down
+from monitoring.contract.document import published_document
 from monitors.conversations import create, is_problem, path_of
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ class TestWhoeverReads:
         answer = _get(alice, create(alice), what, **{name: text})
         assert answer.status_code == 400
         assert answer.json()["error"].startswith(f"{name}: ")
+
+    def test_is_told_how_to_write_a_plus_in_a_query(self, alice: Player) -> None:
+        moment = published_document().root["components"]["schemas"]["Moment"]
+        path = f"/api/monitors/{create(alice)['id']}/{LIST}?from=2026-11-20T09:30:00"
+        told = alice.get(f"{path}+02:00")
+        assert (told.status_code, told.json()["error"]) == (400, f"from: {moment['x-problem-lost-plus']}")
+        assert alice.get(f"{path}%2B02:00").status_code == 200
 
     @pytest.mark.parametrize("what", [LIST, *RANGES])
     def test_may_ask_for_a_range_in_either_order(self, alice: Player, what: str) -> None:

@@ -49,6 +49,10 @@ class Outage:
         """Whether the server is away, as far as this process knows."""
         return self._began_at is not None
 
+    def has_failed_since(self, moment: float) -> bool:
+        """Return whether a failure was noted after a moment of the clock."""
+        return self._failed_at > moment
+
     def begin(self, error: Exception, *, refuses_writes: bool = False) -> None:
         """Note a failure; only the first of an outage is logged.
 

@@ -108,8 +108,8 @@ class SignsOfLife:
 class SignOfLife:
     """Probes one backend. Simultaneous callers wait for the same probe.
 
-    A success counts for five seconds, unless work has failed since. A probe is not cancelled when its callers
-    give up, because a client of a silent server may take as long to cancel as to fail.
+    A success counts for five seconds, and no longer once work has failed. A probe is not cancelled when its
+    callers give up, because a client of a silent server may take as long to cancel as to fail.
     """
 
     def __init__(self, place: Place) -> None:
@@ -134,6 +134,9 @@ class SignOfLife:
             raise failure
 
     def _is_forgotten(self) -> bool:
+        outage = self._place.outage
+        if self._was_good and outage and outage.has_failed_since(self._answered_at):
+            return True
         is_trusted = self._was_good and not self.has_outage
         seconds = GOOD_REMEMBERED_SECONDS if is_trusted else BAD_REMEMBERED_SECONDS
         return time.monotonic() >= self._answered_at + seconds

@@ -68,7 +68,7 @@ class Demo:
 def prepare_environment() -> None:
     """Fill in missing settings. Secrets are generated once and kept in DATA_DIR, readable by you alone."""
     folder = Path(os.environ.get("DATA_DIR") or "data").resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = {
         "DATA_DIR": str(folder),
         "BLOG_STORAGE_URL": (folder / "blog").as_uri(),
@@ -99,7 +99,8 @@ async def ensure_demo(settings: Settings) -> Demo:
     """Return what the newcomer gets. The first start creates it."""
     team = await service.find_team(DEMO_TEAM)
     if team is None:
-        plan, max_monitors = next(iter(settings.plans.items()))
+        # The roomiest plan: ten monitors are soon made by guides, fuzzers and SDKs.
+        plan, max_monitors = max(settings.plans.items(), key=lambda each: each[1])
         team = await service.create_team(DEMO_TEAM, plan, max_monitors)
     client_id, client_secret = await _ensure_key(team, settings.data_dir / "demo_key")
     return Demo(client_id, client_secret, await _ensure_invitation(team, settings.data_dir / "invitation"))

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import typer
@@ -61,14 +62,14 @@ def doctor(
     It writes something small to each backend. Invalid settings end it with status 2.
     """
     settings = read_settings(_SETTINGS[process])
-    diagnoses = asyncio.run(_examine_all(settings))
+    diagnoses = asyncio.run(_examine_all(settings, process))
     diagnoses.insert(0, _Diagnosis("settings", "ok", f"monitoring {process} can read them"))
     show_rows([diagnosis._asdict() for diagnosis in diagnoses], as_json=as_json)
     if any(diagnosis.state == "ill" for diagnosis in diagnoses):
         raise typer.Exit(1)
 
 
-async def _examine_all(settings: Settings) -> list[_Diagnosis]:
+async def _examine_all(settings: Settings, process: Process) -> list[_Diagnosis]:
     async with open_backends(settings, tasks=()) as backends:
         with backends.activate():
             return [
@@ -76,7 +77,7 @@ async def _examine_all(settings: Settings) -> list[_Diagnosis]:
                 await _examine("schema", _compare_schema, backends),
                 await _examine("clock", _compare_clocks, backends),
                 await _examine("blog_storage", _write_an_object, backends),
-                await _examine("queue", _write_a_key, backends),
+                await _examine("queue", partial(_write_a_key, process), backends),
                 await _examine("pings", _open_a_socket, backends),
             ]
 
@@ -131,8 +132,10 @@ async def _write_an_object(backends: Backends) -> str | None:
     return "an object was written"
 
 
-async def _write_a_key(backends: Backends) -> str | None:
+async def _write_a_key(process: Process, backends: Backends) -> str | None:
     if backends.settings.redis_url is None:
+        if process is not Process.SERVE:
+            raise _Fault(f"REDIS_URL is not set: `monitoring serve` does the work of `monitoring {process}`")
         return None
     await backends.queue.try_to_write()
     return "a key was written"

@@ -11,17 +11,23 @@ from monitoring.cli.open_files import affordable_backlog
 from monitoring.settings import Settings
 
 
+def listen(host: str, port: int, *, settable: str) -> socket.socket:
+    """Open a listening socket.
+
+    If the address cannot be had, the command ends with a sentence. `settable` says what sets another one.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=affordable_backlog())
+    except OSError as error:
+        reason = str(error.strerror).partition(" (while")[0]  # Python adds the address, which is said already
+        fail(f"Cannot listen on {host}, port {port}: {reason}. Choose another with {settable}")
+
+
 @contextmanager
 def listening(settings: Settings) -> Iterator[socket.socket]:
     """Open the listening socket that child processes share, so that no connection waits for a dead child."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    address = (settings.host, settings.port)
-    try:
-        listener = socket.create_server(address, family=family, backlog=affordable_backlog())
-    except OSError as error:
-        place = f"{settings.host}, port {settings.port}"
-        fail(f"Cannot listen on {place}: {error.strerror}. Choose another with HOST= or PORT=")
-    with listener:
+    with listen(settings.host, settings.port, settable="HOST= or PORT=") as listener:
         yield listener
 
 

@@ -18,13 +18,15 @@ ABOUT_A_CHILD = {"required": "property", "additionalProperties": "unexpected"}
 INTO_A_CHILD = {"properties", "patternProperties", "additionalProperties", "items"}
 
 _HOST = re.compile(r"https?://(?:[^/?#@]*@)?([^/?#:\[\]@]+)")
+_LOST_PLUS = re.compile(r"[Tt]\S+ \d\d:\d\d")
 
 
 class Sentences:
     """Plain words from the document: `x-problem` at a schema, else `x-problem-templates` by keyword.
 
-    Two keywords beside them help with common mistakes. `x-problem-international-host` replaces `x-problem`
-    for a URL that does not write its host in ASCII. `x-problem-if-found` lists what to report instead of "is
+    Three keywords beside them help with common mistakes. `x-problem-international-host` replaces `x-problem`
+    for a URL that does not write its host in ASCII, and `x-problem-lost-plus` for a time whose offset follows
+    a blank, because a query's `+` means one. `x-problem-if-found` lists what to report instead of "is
     required" if the object has fields that give away what it is.
     """
 
@@ -118,6 +120,8 @@ def _problem_for(schema: Node, error: ValidationError) -> str:
     if template and isinstance(error.instance, str) and (host := _ascii_host_of(error.instance)):
         return template.format(host=host)
     problem: str = schema["x-problem"]
+    if isinstance(error.instance, str) and _LOST_PLUS.search(error.instance):
+        problem = schema.get("x-problem-lost-plus", problem)
     return problem
 
 
