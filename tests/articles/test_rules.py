@@ -161,6 +161,12 @@ class TestReason:
         assert give_up("The engine is away", 8) == "The engine is away (given up after 8 attempts)"
         assert give_up("The engine is away", 1).endswith("after 1 attempt)")
 
+    def test_is_cut_only_where_it_is_too_long(self) -> None:
+        longest = "a" * MAX_REASON_CHARACTERS
+        assert shorten_reason(longest) == longest
+        assert shorten_reason(f"{longest}a") == f"{longest[:-1]}…"
+        assert len(give_up(longest, 8)) == MAX_REASON_CHARACTERS
+
     @given(st.text(max_size=600), st.integers(1, 1000))
     def test_fits_the_document(self, reason: str, attempts: int) -> None:
         assert len(give_up(reason, attempts)) <= MAX_REASON_CHARACTERS

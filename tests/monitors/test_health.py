@@ -22,6 +22,7 @@ from monitoring.monitors.health import (
     State,
     Transition,
     observe,
+    outcome_in_maintenance,
     status_of,
 )
 
@@ -381,6 +382,11 @@ class TestAnySequenceOfChecks:
         watched = watch(checks, failure_threshold, recovery_threshold)
         [durations] = measure(watched.history, [(CREATED_AT, watched.seen_until)], watched.seen_until)
         assert durations.uptime_ratio is None or 0 <= durations.uptime_ratio <= 1
+
+
+def test_in_maintenance_a_failure_counts_as_no_check_and_all_else_as_usual() -> None:
+    counted = {outcome: outcome_in_maintenance(outcome) for outcome in Outcome}
+    assert counted == {outcome: outcome for outcome in Outcome} | {Outcome.DOWN: Outcome.UNKNOWN}
 
 
 def test_every_status_of_the_document_is_one_here() -> None:

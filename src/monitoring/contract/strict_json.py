@@ -46,7 +46,7 @@ def parse_json(encoded: bytes) -> Json:
         value = _DECODER.decode(text)
     except RecursionError:
         raise UnfitJsonError("nestedTooDeeply") from None
-    if encoded.count(b"[") + encoded.count(b"{") > MAX_LEVELS and _is_too_deep(value):
+    if _is_too_deep(value):
         raise UnfitJsonError("nestedTooDeeply")
     # Decoding UTF-8 has refused all surrogates except those written as an escape.
     if b"\\u" in encoded:
