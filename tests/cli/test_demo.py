@@ -157,17 +157,6 @@ class TestInvitation:
         assert (tmp_path / "invitation").read_text().strip() == second.invitation_code
         assert (tmp_path / "invitation").stat().st_mode & 0o777 == 0o600
 
-    def test_may_have_as_many_monitors_as_the_largest_plan_allows(self, tmp_path: Path) -> None:
-        os.environ["PLANS"] = "small=10,big=5000,middle=100"
-
-        async def see() -> None:
-            team = await find_team(DEMO_TEAM)
-            assert team
-            assert (team.plan, team.max_monitors) == ("big", 5000)
-
-        start(tmp_path)
-        start(tmp_path, see)
-
     def test_makes_no_second_team_or_key(self, tmp_path: Path) -> None:
         start(tmp_path)
 

@@ -99,8 +99,7 @@ async def ensure_demo(settings: Settings) -> Demo:
     """Return what the newcomer gets. The first start creates it."""
     team = await service.find_team(DEMO_TEAM)
     if team is None:
-        # The roomiest plan: ten monitors are soon made by guides, fuzzers and SDKs.
-        plan, max_monitors = max(settings.plans.items(), key=lambda each: each[1])
+        plan, max_monitors = next(iter(settings.plans.items()))
         team = await service.create_team(DEMO_TEAM, plan, max_monitors)
     client_id, client_secret = await _ensure_key(team, settings.data_dir / "demo_key")
     return Demo(client_id, client_secret, await _ensure_invitation(team, settings.data_dir / "invitation"))
