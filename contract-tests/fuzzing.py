@@ -18,6 +18,7 @@ from unittest.mock import patch
 from uuid import UUID
 
 import pytest
+from hypothesis import settings
 from hypothesis.configuration import storage_directory
 from hypothesis.strategies import text
 
@@ -51,9 +52,9 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 TESTS = HERE.parent / "tests"
 PUBLISHED_CONFIG = PUBLISHED.parent / "src" / "monitoring" / "schemathesis.toml"
-EXAMPLES = int(os.environ.get("FUZZING_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("FUZZING_EXAMPLES", settings().max_examples))  # fewer with --gate
 IS_WHOLE = "FUZZING_EXAMPLES" in os.environ
-TIMEOUT_SECONDS = 300 + 5 * EXAMPLES
+TIMEOUT_SECONDS = 800 + 5 * EXAMPLES
 QUICKLY = {
     "no_proxy": "127.0.0.1",  # which spares each request a search of the environment
     "SCHEMATHESIS_HOOKS": "quick_fuzzing",

@@ -86,10 +86,10 @@ ZONES = ("", "UTC", "Pacific/Kiritimati", "America/Adak", "Nowhere/At_All", "\0"
 
 made_up = st.sampled_from(TEXTS) | st.text(max_size=30)
 over_http = settings(
-    max_examples=settings.default.max_examples // 4,
+    max_examples=settings().max_examples // 4,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-few_over_http = settings(over_http, max_examples=settings.default.max_examples // 12)
+few_over_http = settings(over_http, max_examples=settings().max_examples // 12)
 
 
 @pytest.fixture(autouse=True)
