@@ -106,7 +106,7 @@ def _show(page: Page, message: Message) -> None:
 
 
 def _render(event: dict[str, Json]) -> Message:
-    message = render_message(orjson.dumps(event).decode(), BASE_URL)
+    message = render_message(orjson.dumps(event).decode(), f"{BASE_URL}/app")
     if message.event in ANSWERABLE:
         return replace(message, acknowledge_link=f"{BASE_URL}/app/acknowledge?token=0")
     return message

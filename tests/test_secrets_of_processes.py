@@ -19,7 +19,7 @@ from monitoring.settings import (
 from test_deployment import BASE, ROOT, read_compose, read_unit
 
 STORAGE = {"BLOG_STORAGE_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
-OF_PUBLISHERS = {"WEBHOOK_SECRETS", "GHOST_WEBHOOK_SECRETS", "OUTRANK_ACCESS_TOKENS"}
+OF_PUBLISHERS = {"WEBHOOK_SECRETS", "WEBHOOK_TEST_SECRETS", "GHOST_WEBHOOK_SECRETS", "OUTRANK_ACCESS_TOKENS"}
 SECRETS = {
     "api": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS", *STORAGE, "SIGNING_KEYS", *OF_PUBLISHERS},
     "worker": {"DATABASE_URL", "REDIS_URL", "ENCRYPTION_KEYS", *STORAGE, "TRANSLATOR_API_KEY", "SMTP_URL"},
@@ -42,6 +42,7 @@ VALUES = {
     "BLOG_STORAGE_URL": "s3://blog",
     "SIGNING_KEYS": "a signing key of forty characters.......",
     "WEBHOOK_SECRETS": "a-webhook-secret-of-the-tests",
+    "WEBHOOK_TEST_SECRETS": "a-test-secret-of-the-tests",
     "GHOST_WEBHOOK_SECRETS": "a-secret-of-ghosts-webhook",
     "OUTRANK_ACCESS_TOKENS": "an-access-token-of-outrank",
     "TRANSLATOR_API_KEY": "a-key-of-an-engine",

@@ -27,10 +27,9 @@ class Pipeline:
 
     def __init__(self, folder: Path, player: Player) -> None:
         self.file = folder / "monitors.yaml"
-        self.environment = {
-            "MONITORING_URL": str(player.base_url),
-            "MONITORING_API_KEY": f"{player.client_id}:{player.client_secret}",
-        }
+        self.url = str(player.base_url)
+        self.credentials = (player.client_id, player.client_secret)
+        self.environment = {"MONITORING_URL": self.url, "MONITORING_API_KEY": ":".join(self.credentials)}
 
     def run(self, *arguments: str, **environment: str) -> Ended:
         result = CliRunner().invoke(app, arguments, env={**self.environment, **environment})

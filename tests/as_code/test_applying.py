@@ -154,7 +154,7 @@ class TestTwoAtOnce:
         self, alice: Player, pipeline: Pipeline, text: str
     ) -> None:
         pipeline.apply(FILE, OPS_URL=OPS_URL)
-        client = Client(pipeline.environment["MONITORING_URL"], pipeline.environment["MONITORING_API_KEY"])
+        client = Client(pipeline.url, pipeline.credentials)
         changed = FILE.replace("interval_seconds: 60", text).replace("url: ${OPS_URL}", f"url: {OPS_URL}")
         plan = make_plan(client, read_file(changed, "monitors.yaml"), prune=False)
         monitor = _things(alice)["storefront"]
@@ -166,7 +166,7 @@ class TestTwoAtOnce:
         assert _things(alice)["storefront"]["interval_seconds"] == int(text.split()[1])
 
     def test_the_second_creates_nothing_twice(self, pipeline: Pipeline, alice: Player) -> None:
-        client = Client(pipeline.environment["MONITORING_URL"], pipeline.environment["MONITORING_API_KEY"])
+        client = Client(pipeline.url, pipeline.credentials)
         wanted = read_file("monitors: {a: {url: https://a.example/}}", "monitors.yaml")
         first, second = (make_plan(client, wanted, prune=False) for _ in range(2))
         assert [outcome.done for outcome in apply_plan(client, first)] == ["created"]

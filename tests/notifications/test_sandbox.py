@@ -78,6 +78,10 @@ class TestKeptRequest:
         assert kept["url"].startswith("https://")
         assert "test" in kept["body"]
 
+    def test_leads_to_pages_of_the_sandbox(self, tess: Player) -> None:
+        kept = send_test(tess, create(tess, **SLACK))["kept_request"]
+        assert "/app/sandbox" in kept["body"]
+
     def test_of_an_email_is_the_whole_message(self, tess: Player) -> None:
         channel = create(tess, type="email", address="bob@example.com")
         (confirmation,) = wait_until_settled(tess, channel)

@@ -1,8 +1,7 @@
-"""Asks the service, with a URL and a key from the environment, and waits as long as it is told to."""
+"""Asks the service, and waits as long as it is told to."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -30,25 +29,10 @@ class RefusedError(Exception):
 class Client:
     """A client of one team. Raises `RefusedError` where the service refuses."""
 
-    def __init__(self, url: str, api_key: str) -> None:
-        client_id, _, secret = api_key.partition(":")
-        self._credentials = (client_id, secret)
+    def __init__(self, url: str, credentials: tuple[str, str]) -> None:
+        self._credentials = credentials
         self._http = httpx2.Client(base_url=url, timeout=TIMEOUT_SECONDS, headers={"Accept-Language": "en"})
         self._token = ""
-
-    @classmethod
-    def from_environment(cls) -> Client:
-        """Read `MONITORING_URL` and `MONITORING_API_KEY`, which is `client_id:client_secret`."""
-        url, api_key = (os.environ.get(name, "") for name in ("MONITORING_URL", "MONITORING_API_KEY"))
-        if not url.startswith(("http://", "https://")):
-            raise RefusedError(
-                "Set MONITORING_URL to the address of the service, such as https://example.com"
-            )
-        if ":" not in api_key:
-            raise RefusedError(
-                "Set MONITORING_API_KEY to the client_id and the client_secret of a key, with a colon between"
-            )
-        return cls(url, api_key)
 
     def list(self, kind: Kind) -> Iterator[dict[str, Any]]:
         """Return all things of a kind, newest first."""

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from monitoring.as_code.client import Client
-from monitoring.as_code.files import escape, write_file
-from monitoring.as_code.kinds import CHANNELS, KINDS, MASK, MONITORS, WINDOWS, Kind, defaults_of, secrets_of
+from monitoring.as_code.files import escape, variable, write_file
+from monitoring.as_code.kinds import CHANNELS, KINDS, MONITORS, WINDOWS, Kind, defaults_of, secrets_of
+from monitoring.backends.encryption import MASK
 from monitoring.contract.configurations import field_names, member_of
 
 _NOT_OF_KEYS = re.compile(r"[^a-z0-9]+")
@@ -94,19 +95,15 @@ def _write_contract(key: str, contract: Mapping[str, Any]) -> dict[str, Any]:
     own = {name: value for name, value in contract.items() if name in field_names("ContractCreate")}
     shown = {name: escape(value) for name, value in own.items() if value is not None}
     if shown.get("document_authorization"):
-        shown["document_authorization"] = _variable("monitor", key, "document_authorization")
+        shown["document_authorization"] = variable("monitor", key, "document_authorization")
     return shown
 
 
 def _header(key: str, name: str, value: str) -> str:
-    return _variable("monitor", key, name) if value == MASK else str(escape(value))
+    return variable("monitor", key, name) if value == MASK else str(escape(value))
 
 
 def _name_secret(kind: Kind, key: str, name: str, value: Any) -> Any:  # noqa: ANN401 - JSON
     if isinstance(value, list):  # headers of a custom channel
-        return [{**each, "value": _variable(kind.words, key, each["name"])} for each in value]
-    return _variable(kind.words, key, name)
-
-
-def _variable(*words: str) -> str:
-    return f"${{{_NOT_OF_KEYS.sub('_', '_'.join(words).casefold()).upper()}}}"
+        return [{**each, "value": variable(kind.words, key, each["name"])} for each in value]
+    return variable(kind.words, key, name)

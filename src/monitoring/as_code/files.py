@@ -13,13 +13,12 @@ from typing import Any
 
 import yaml
 
-from monitoring.as_code.kinds import CHANNELS, KINDS, MONITORS, WINDOWS, Kind
-from monitoring.contract.document import published_document
+from monitoring.as_code.kinds import CHANNELS, KINDS, MONITORS, WINDOWS, Kind, check_of
 from monitoring.contract.problems import Problem
-from monitoring.contract.validation import rules_of
 
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _VARIABLE = re.compile(r"\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_NOT_OF_VARIABLES = re.compile(r"[^A-Za-z0-9]+")
 # What only files have: the id of what gets the key, and what people noted.
 _OF_FILES = ("id", "note")
 _SECTIONS = "monitors, notification_channels or maintenance_windows"
@@ -113,6 +112,11 @@ def write_file(sections: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
     return head + yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=120)
 
 
+def variable(*words: str) -> str:
+    """Return a variable that is named after words, for a secret, which no file has."""
+    return f"${{{_NOT_OF_VARIABLES.sub('_', '_'.join(words)).upper()}}}"
+
+
 def escape(value: Any) -> Any:  # noqa: ANN401 - JSON
     """Write texts so that reading them finds no variables."""
     if isinstance(value, str):
@@ -186,14 +190,11 @@ def _read_row(kind: Kind, key: Any, row: Any, file: _Text, needs_variables: bool
     fields.setdefault("name", key)
     monitor_keys = _take_monitor_keys(kind, fields)
     try:
-        rules_of(published_document()).request_check({"$ref": f"#/components/schemas/{kind.schema}"}, place)(
-            fields
-        )
+        check_of(kind.schema)(fields)
     except Problem as problem:
-        named = str(problem.values["field"])
-        inner = tuple(int(part) if part.isdigit() else part for part in named.split("."))
-        whole = named if named == place else f"{place}.{named}"
-        file.complain((*path, *inner) if named != place else path, f"{whole}: {problem.values['problem']}")
+        parts = [part for part in str(problem.values["field"]).split(".") if part]
+        inner = tuple(int(part) if part.isdigit() else part for part in parts)
+        file.complain((*path, *inner), f"{'.'.join([place, *parts])}: {problem.values['problem']}")
         return None
     return Wanted(kind, key, line, fields, row_id, monitor_keys, has_secrets=bool(used))
 

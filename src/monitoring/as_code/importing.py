@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from monitoring.as_code.exporting import choose_key
-from monitoring.as_code.files import write_file
+from monitoring.as_code.files import escape, variable, write_file
 from monitoring.as_code.importers.drafts import Draft
-from monitoring.as_code.kinds import MONITORS, defaults_of
-from monitoring.contract.document import published_document
+from monitoring.as_code.kinds import MONITORS, check_of, defaults_of
 from monitoring.contract.problems import Problem
-from monitoring.contract.validation import rules_of
+
+_MAX_NAME_CHARACTERS = 100
 
 
 class Imported(NamedTuple):
@@ -25,26 +25,26 @@ def write_drafts(drafts: Iterable[Draft]) -> Imported:
     """Write drafts under keys from their names. What the API would refuse is left out and named."""
     rows: dict[str, dict[str, Any]] = {}
     losses: list[str] = []
-    check = rules_of(published_document()).request_check(
-        {"$ref": f"#/components/schemas/{MONITORS.schema}"}, ""
-    )
     for draft in drafts:
-        if draft.fields is None:
+        if not draft.fields:
             losses += [f"{draft.name}: left out: {each}" for each in draft.lost]
             continue
+        key = choose_key(draft.name, rows)
+        written = draft.fields if draft.names_variables else escape(draft.fields)
+        fields = {"name": draft.name[:_MAX_NAME_CHARACTERS], **written}
+        for header in draft.credentials:
+            fields.setdefault("request_headers", {})[header] = variable(MONITORS.name, key, header)
         try:
-            check(draft.fields)
+            check_of(MONITORS.schema)(fields)
         except Problem as problem:
             losses.append(f"{draft.name}: left out: {problem.values['field']}: {problem.values['problem']}")
             continue
-        key = choose_key(draft.name, rows)
-        rows[key] = _without_defaults(key, draft)
+        rows[key] = _write_row(key, fields, draft.lost)
         losses += [f"{key}: not carried over: {each}" for each in draft.lost]
     return Imported(write_file({MONITORS.section: rows}), losses)
 
 
-def _without_defaults(key: str, draft: Draft) -> dict[str, Any]:
-    fields = draft.fields or {}
+def _write_row(key: str, fields: dict[str, Any], lost: list[str]) -> dict[str, Any]:
     defaults = {**defaults_of(MONITORS, fields), "name": key}
     row = {name: value for name, value in fields.items() if value != defaults.get(name)}
-    return {**row, "note": f"Not carried over: {'; '.join(draft.lost)}"} if draft.lost else row
+    return {**row, "note": f"Not carried over: {'; '.join(lost)}"} if lost else row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from monitoring.contract.configurations import (
@@ -12,8 +13,8 @@ from monitoring.contract.configurations import (
     read_notes,
     read_settings_defaults,
 )
-
-MASK = "********"
+from monitoring.contract.document import published_document
+from monitoring.contract.validation import Check, rules_of
 
 Row = Mapping[str, Any]
 
@@ -46,6 +47,12 @@ WINDOWS = Kind(
 
 # In the order in which they are applied: the others name monitors.
 KINDS = (MONITORS, CHANNELS, WINDOWS)
+
+
+@cache
+def check_of(schema: str) -> Check:
+    """Return what holds a value to a schema of the document, as the service does. It raises `Problem`."""
+    return rules_of(published_document()).request_check({"$ref": f"#/components/schemas/{schema}"}, "")
 
 
 def defaults_of(kind: Kind, row: Row) -> dict[str, Any]:

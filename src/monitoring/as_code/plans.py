@@ -9,8 +9,9 @@ from typing import Any
 
 from monitoring.as_code.client import Client
 from monitoring.as_code.files import Wanted
-from monitoring.as_code.kinds import CHANNELS, KINDS, MASK, WINDOWS, Kind, defaults_of, secrets_of
+from monitoring.as_code.kinds import CHANNELS, KINDS, WINDOWS, Kind, defaults_of, secrets_of
 from monitoring.audit.changes import flatten
+from monitoring.backends.encryption import MASK
 
 Actual = dict[str, dict[str, Any]]  # things by id
 

@@ -20,6 +20,7 @@ from monitoring.as_code.files import FileProblemsError, read_file
 from monitoring.as_code.plans import make_plan
 from monitoring.as_code.showing import show_plan
 from monitoring.cli.failing import fail
+from monitoring.cli.reaching import read_key, read_url
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
 
@@ -34,7 +35,7 @@ FileArgument = Annotated[
 def export_file() -> None:
     """Print what the team has as a file. Secrets are named as variables, and never printed."""
     with _reporting():
-        typer.echo(export(Client.from_environment()), nl=False)
+        typer.echo(export(Client(read_url(), read_key())), nl=False)
 
 
 @app.command("apply")
@@ -61,7 +62,7 @@ def apply_file(
     with _reporting():
         text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
         wanted = read_file(text, str(path), needs_variables=not dry_run)
-        client = Client.from_environment()
+        client = Client(read_url(), read_key())
         plan = make_plan(client, wanted, prune=prune)
         for line in show_plan(plan):
             typer.echo(line)

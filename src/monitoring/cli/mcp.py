@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,14 +17,11 @@ import uvicorn
 from monitoring.agents.calls import Key, Service, ServiceError
 from monitoring.cli.failing import fail
 from monitoring.cli.listening import base_url_of
+from monitoring.cli.reaching import read_key, read_url
 
 app = typer.Typer()
 
 NOT_INSTALLED = "The package mcp is missing; install monitoring-service[mcp], or constraints-mcp.txt"
-NO_URL = "Set MONITORING_URL to the address of the service, such as https://monitoring.example.com"
-NO_KEY = (
-    "Set MONITORING_API_KEY to the client_id and the client_secret of an API key, with a colon between them"
-)
 
 
 @app.command()
@@ -42,17 +38,12 @@ def mcp(
     MONITORING_URL is the address of the service. MONITORING_API_KEY is the key to act with: its client_id, a
     colon, its client_secret. With --http there is no such key.
     """
-    url = os.environ.get("MONITORING_URL", "")
-    if not url.startswith(("http://", "https://")):
-        fail(NO_URL)
+    url = read_url()
     _demand_package()
     if http:
         asyncio.run(_serve_http(url, host, port))
         return
-    client_id, _, client_secret = os.environ.get("MONITORING_API_KEY", "").partition(":")
-    if not (client_id and client_secret):
-        fail(NO_KEY)
-    asyncio.run(_serve_stdio(url, client_id, client_secret))
+    asyncio.run(_serve_stdio(url, *read_key()))
 
 
 def _demand_package() -> None:

@@ -104,7 +104,7 @@ scrape_configs:
   - job_name: blackbox
     metrics_path: /probe
     params: {module: [http_post]}
-    static_configs: [{targets: [https://shop.example.com/, shop.example.org]}]
+    static_configs: [{targets: [https://shop.example.com/, shop.example.org], labels: {env: Production}}]
   - job_name: ports
     metrics_path: /probe
     params: {module: [ssh]}
@@ -221,8 +221,81 @@ STACK = {
                 "check_frequency": 60,
             },
         },
-        {"type": "heartbeat", "attributes": {"name": "Backup", "period": 10800, "grace": 300}},
+        {
+            "type": "heartbeat",
+            "attributes": {
+                "name": "Backup",
+                "period": 10800,
+                "grace": 300,
+                "paused_at": "2026-09-01T14:17:46Z",
+            },
+        },
+        {
+            "type": "monitor",
+            "attributes": {
+                "url": "https://a.example/",
+                "pronounceable_name": "No warning",
+                "monitor_type": "status",
+                "ssl_expiration": -1,
+            },
+        },
     ]
+}
+# One header for each way in which a header is a credential, and one that is none.
+SECRET_HEADERS = {
+    "Authorization": "a-secret-of-this-test",
+    "Cookie": "a-secret-of-this-test",
+    "X-Api-Key": "a-secret-of-this-test",
+    "X-Auth-Token": "a-secret-of-this-test",
+    "X-Session": "a-secret-of-this-test",
+    "X-Hub-Signature": "a-secret-of-this-test",
+    "X-First": "Bearer a-secret-of-this-test",
+    "X-Second": "https://bob:a-secret-of-this-test@example.com/",
+    "X-Third": "eyJhbGciOi.a-secret-of-this-test.e30",
+}
+PLAIN_HEADERS = {"Accept": "text/html", "X-Text": "costs ${AMOUNT}"}
+HEADERS = SECRET_HEADERS | PLAIN_HEADERS
+WITH_LOGIN = "https://bob:a-secret-of-this-test@shop.example.com/"
+FILES_WITH_SECRETS: dict[str, list[Any]] = {
+    "uptime-kuma": [
+        {
+            "monitorList": [
+                {
+                    "name": "Shop",
+                    "type": "http",
+                    "url": WITH_LOGIN,
+                    "interval": 60,
+                    "headers": json.dumps(HEADERS),
+                },
+            ]
+        }
+    ],
+    "gatus": [{"endpoints": [{"name": "Shop", "url": WITH_LOGIN, "headers": HEADERS}]}],
+    "blackbox": [
+        {
+            "scrape_configs": [
+                {"job_name": "Shop", "metrics_path": "/probe", "static_configs": [{"targets": [WITH_LOGIN]}]}
+            ]
+        },
+        {"modules": {"http_2xx": {"prober": "http", "http": {"headers": HEADERS}}}},
+    ],
+    "uptime-robot": [{"monitors": [{"url": WITH_LOGIN, "type": 1, "custom_http_headers": HEADERS}]}],
+    "better-stack": [
+        {
+            "data": [
+                {
+                    "type": "monitor",
+                    "attributes": {
+                        "url": WITH_LOGIN,
+                        "monitor_type": "status",
+                        "request_headers": [
+                            {"name": name, "value": value} for name, value in HEADERS.items()
+                        ],
+                    },
+                }
+            ]
+        }
+    ],
 }
 OPENAPI = {
     "openapi": "3.1.0",
@@ -324,6 +397,26 @@ def test_gatus_is_read_with_its_conditions(pipeline: Pipeline, tmp_path: Path) -
     assert "shell: left out: addresses of ssh are not known here" in ended.err.splitlines()
 
 
+def test_gatus_keeps_its_variables_and_names_settings_that_are_not_known(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLACE", "shop")
+    query = {
+        "name": "query",
+        "url": "https://example.com/$PLACE/$$5",
+        "graphql": True,
+        "body": "{ shop { name } }",
+        "client": {"tls": {"certificate-file": "client.pem"}, "proxy-url": "", "timeout": "5s"},
+        "maintenance-windows": [{"start": "23:00"}],
+    }
+    monitors, _ = _import(pipeline, tmp_path, "gatus", {"endpoints": [query]})
+    monitor = monitors["query"]
+    assert monitor["url"] == "https://example.com/${PLACE}/$5"
+    assert (monitor["method"], json.loads(monitor["request_body"])) == ("POST", {"query": query["body"]})
+    assert monitor["request_headers"] == {"Content-Type": "application/json"}
+    assert monitor["note"] == "Not carried over: the setting maintenance-windows; the setting tls"
+
+
 def test_blackbox_exporter_is_read_with_the_targets_of_prometheus(pipeline: Pipeline, tmp_path: Path) -> None:
     monitors, ended = _import(pipeline, tmp_path, "blackbox", PROMETHEUS, BLACKBOX)
     assert set(monitors) == {"https-shop-example-com", "shop-example-org", "example-com-22"}
@@ -331,6 +424,7 @@ def test_blackbox_exporter_is_read_with_the_targets_of_prometheus(pipeline: Pipe
     assert (shop["url"], shop["method"], shop["interval_seconds"]) == ("http://shop.example.org", "POST", 30)
     assert shop["assertions"] == [{"source": "body", "comparison": "not_matches", "value": "oops"}]
     assert "the setting compression" in shop["note"]
+    assert shop["tags"] == ["blackbox", "production"]
     assert "ports: left out: the targets that kubernetes_sd_configs finds" in ended.err.splitlines()
 
 
@@ -360,7 +454,32 @@ def test_better_stack_is_read_from_its_answers(pipeline: Pipeline, tmp_path: Pat
         5,
     )
     assert monitors["backup"]["heartbeat"] == {"period_seconds": 10800, "grace_seconds": 300}
+    assert monitors["backup"]["paused"]
+    assert monitors["no-warning"]["tls_expiry_warning_days"] == 0
     assert "Voice: left out: monitors of type udp are not known here" in ended.err.splitlines()
+
+
+@pytest.mark.parametrize("source", sorted(IMPORTERS.keys() - {"healthchecks"}))
+def test_no_credential_is_ever_printed(pipeline: Pipeline, tmp_path: Path, source: str) -> None:
+    monitors, ended = _import(pipeline, tmp_path, source, *FILES_WITH_SECRETS[source])
+    [(key, monitor)] = monitors.items()
+    assert monitor["url"] == "https://shop.example.com/"
+    stem = f"MONITOR_{key}".upper().replace("-", "_")
+    variables = {name: f"${{{stem}_{name.upper().replace('-', '_')}}}" for name in SECRET_HEADERS}
+    is_expanded = source == "gatus"  # Gatus has variables of the environment as well
+    text = "costs ${AMOUNT}" if is_expanded else "costs $${AMOUNT}"
+    assert monitor["request_headers"] == variables | {"Accept": "text/html", "X-Text": text}
+    assert "a-secret-of-this-test" not in ended.err
+    assert "the login: its variable is the whole Authorization" in ended.err
+
+
+def test_of_two_monitors_of_one_name_each_has_variables_of_its_own(
+    pipeline: Pipeline, tmp_path: Path
+) -> None:
+    [endpoint] = FILES_WITH_SECRETS["gatus"][0]["endpoints"]
+    monitors, _ = _import(pipeline, tmp_path, "gatus", {"endpoints": [endpoint, endpoint]})
+    first, second = (monitor["request_headers"]["Cookie"] for monitor in monitors.values())
+    assert (first, second) == ("${MONITOR_SHOP_COOKIE}", "${MONITOR_SHOP_2_COOKIE}")
 
 
 @pytest.mark.parametrize("source", list(IMPORTERS))

@@ -38,7 +38,9 @@ def test_its_reader_objects_to_nothing() -> None:
 
 
 def test_its_reader_objects_to_no_message() -> None:
-    messages = [render_message(orjson.dumps(event).decode(), BASE_URL) for event in EVERY_MESSAGE.values()]
+    messages = [
+        render_message(orjson.dumps(event).decode(), f"{BASE_URL}/app") for event in EVERY_MESSAGE.values()
+    ]
     bodies = [microsoft_teams.write(message, {"url": BASE_URL}).body for message in messages]
     found = judge([body["attachments"][0]["content"] for body in bodies])
     assert found == [{"items": 2, "actions": 1, "objections": []}] * len(EVERY_MESSAGE)

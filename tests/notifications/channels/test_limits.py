@@ -116,7 +116,7 @@ messages = st.one_of(storms, *of_incidents, *others)
 
 def write_in_words(said: dict[str, Any]) -> Message:
     """Put an event in words, with the longest link if its readers can answer it."""
-    message = render_message(orjson.dumps(said).decode(), BASE_URL)
+    message = render_message(orjson.dumps(said).decode(), f"{BASE_URL}/app")
     answers = said["type"] in {"incident.opened", "incident.reminder"}
     return replace(message, acknowledge_link=ACKNOWLEDGE if answers else None)
 

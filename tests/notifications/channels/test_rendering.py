@@ -278,7 +278,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
 def put_in_words(event: str, subject: dict[str, Any]) -> Message:
     data = {"team": "Acme", **subject} if subject else {}
     notification = {"type": event, "timestamp": "2026-11-20T12:40:00.000000Z", "data": data}
-    return render_message(orjson.dumps(notification).decode(), BASE_URL)
+    return render_message(orjson.dumps(notification).decode(), f"{BASE_URL}/app")
 
 
 @pytest.mark.parametrize(("event", "subject", "expected"), CASES)
@@ -362,7 +362,7 @@ def test_a_message_that_an_earlier_release_queued_is_worded() -> None:
         "timestamp": "2026-11-20T12:40:00.000000Z",
         "data": {"monitor": old},
     }
-    message = render_message(orjson.dumps(event).decode(), BASE_URL)
+    message = render_message(orjson.dumps(event).decode(), f"{BASE_URL}/app")
     assert message.text.endswith("\nURL: https://shop.example.com/?session=********")
 
 

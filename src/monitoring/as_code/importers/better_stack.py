@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from monitoring.as_code.importers.drafts import Draft, read_mapping, variable
+from monitoring.as_code.importers.drafts import PINGS, Draft, read_mapping, without_login
 
 _HTTP = {"status", "expected_status_code", "keyword", "keyword_absence"}
+_LOST = {
+    "policy_id": "its escalation policy",
+    "regions": "its regions",
+    "monitor_group_id": "its group",
+    "heartbeat_group_id": "its group",
+    "maintenance_from": "its maintenance window",
+    "confirmation_period": "its confirmation period",
+    "recovery_period": "its recovery period",
+    "remember_cookies": "its cookies",
+    "proxy_host": "its proxy",
+}
 _PORTS = {"smtp": 25, "pop": 110, "imap": 143}
 
 
@@ -25,19 +36,20 @@ def _draft_heartbeat(heartbeat: Mapping[str, Any]) -> Draft:
         "period_seconds": max(heartbeat["period"], 30),
         "grace_seconds": max(heartbeat.get("grace") or 0, 10),
     }
-    fields = {"name": name, "type": "heartbeat", "heartbeat": schedule}
-    return Draft(name, fields, ["the address of the pings, which is another one here"])
+    draft = Draft(name, {"type": "heartbeat", "heartbeat": schedule}, [PINGS])
+    if _is_paused(heartbeat):
+        draft.fields["paused"] = True
+    draft.lose(heartbeat, _LOST)
+    return draft
 
 
 def _draft(monitor: Mapping[str, Any]) -> Draft:
-    name = str(monitor.get("pronounceable_name") or monitor["url"])
     kind, url = monitor["monitor_type"], str(monitor["url"])
-    draft = Draft(name, {"name": name})
-    fields: dict[str, Any] = draft.fields or {}
+    draft = Draft(str(monitor.get("pronounceable_name") or without_login(url)))
+    fields = draft.fields
     timeout = monitor.get("request_timeout")
     if kind in _HTTP:
-        fields["url"] = url
-        _read_http(monitor, draft, fields)
+        _read_http(monitor, draft)
     elif kind == "ping":
         fields |= {"type": "ping", "url": f"ping://{url}"}
         timeout = timeout / 1000 if timeout else None  # only HTTP's is in seconds
@@ -47,39 +59,25 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
         if kind == "tcp" and monitor.get("required_keyword"):
             fields["tcp"] = {"expect": monitor["required_keyword"]}
     else:
-        return Draft(name, None, [f"monitors of type {kind} are not known here"])
+        return Draft(draft.name, lost=[f"monitors of type {kind} are not known here"])
     draft.set_times(monitor.get("check_frequency") or 180, timeout)
-    if monitor.get("paused"):
+    if _is_paused(monitor):
         fields["paused"] = True
-    draft.lost += [
-        f"its {word}"
-        for word, theirs in (
-            ("escalation policy", "policy_id"),
-            ("regions", "regions"),
-            ("group", "monitor_group_id"),
-        )
-        if monitor.get(theirs)
-    ]
+    draft.lose(monitor, _LOST)
     return draft
 
 
-def _read_http(monitor: Mapping[str, Any], draft: Draft, fields: dict[str, Any]) -> None:
+def _is_paused(each: Mapping[str, Any]) -> bool:
+    return bool(each.get("paused") or each.get("paused_at"))
+
+
+def _read_http(monitor: Mapping[str, Any], draft: Draft) -> None:
+    headers = {each["name"]: each["value"] for each in monitor.get("request_headers") or ()}
+    draft.set_request(str(monitor["url"]), headers, has_login=bool(monitor.get("auth_username")))
+    fields = draft.fields
     fields["method"] = str(monitor.get("http_method") or "get").upper()
     if monitor.get("request_body"):
         fields["request_body"] = monitor["request_body"]
-    headers = {
-        each["name"]: variable("monitor", draft.name, each["name"])
-        if each["name"].lower() in {"authorization", "cookie"}
-        else str(each["value"])
-        for each in monitor.get("request_headers") or ()
-    }
-    if monitor.get("auth_username"):
-        headers["Authorization"] = variable("monitor", draft.name, "authorization")
-        draft.lost.append(
-            "the credential: its variable is the whole Authorization, such as Basic dXNlcjpwYXNz"
-        )
-    if headers:
-        fields["request_headers"] = headers
     if monitor["monitor_type"] == "expected_status_code" and monitor.get("expected_status_codes"):
         fields["expected_status_codes"] = [str(code) for code in monitor["expected_status_codes"]]
     if monitor["monitor_type"] == "keyword":
@@ -88,5 +86,7 @@ def _read_http(monitor: Mapping[str, Any], draft: Draft, fields: dict[str, Any])
         fields["forbidden_keyword"] = monitor["required_keyword"]
     fields["follow_redirects"] = monitor.get("follow_redirects", True)
     fields["verify_tls"] = monitor.get("verify_ssl", True)
-    if monitor.get("ssl_expiration"):
-        fields["tls_expiry_warning_days"] = min(monitor["ssl_expiration"], 90)
+    if monitor.get("ssl_expiration"):  # -1 asks for no warning
+        fields["tls_expiry_warning_days"] = min(max(monitor["ssl_expiration"], 0), 90)
+    if (monitor.get("domain_expiration") or -1) > 0:
+        draft.lost.append("its warning before the domain expires")

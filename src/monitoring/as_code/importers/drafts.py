@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 import yaml
 
+from monitoring.as_code.kinds import check_of
+from monitoring.contract.problems import Problem
+from monitoring.monitors.credentials import find_credentials
+
 _UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _DURATION = re.compile(r"([0-9.]+)(ms|[smhdw])")
 _NOT_OF_TAGS = re.compile(r"[^a-z0-9_-]+")
+_LOGIN_OF_ADDRESS = re.compile(r"(?<=://)[^/?#]*@")
 _MAX_TAGS = 10
 _MAX_TAG_CHARACTERS = 40
+_LOGIN = "the login: its variable is the whole Authorization, such as Basic dXNlcjpwYXNz"
+PINGS = "the address of the pings, which is another one here"
 
 
 class UnreadableImportError(Exception):
@@ -26,16 +33,43 @@ class Draft:
     """One monitor. Without fields, nothing of it can be carried over."""
 
     name: str
-    fields: dict[str, Any] | None
+    fields: dict[str, Any] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
     """What cannot be carried over, each in a few words."""
+    credentials: list[str] = field(default_factory=list)
+    """The request headers whose values are secrets. The file names a variable for each."""
+    names_variables: bool = False
+    """Whether `${NAME}` in its texts stands for a variable of the environment, as in our files."""
+
+    def lose(self, theirs: Mapping[str, Any], words: Mapping[str, str]) -> None:
+        """Name what is set there and has no place here, by the names of their fields."""
+        self.lost += [word for name, word in words.items() if theirs.get(name)]
+
+    def lose_others(self, theirs: Mapping[str, Any], known: Collection[str]) -> None:
+        """Name each setting that is on and not known here."""
+        self.lost += [f"the setting {name}" for name, value in theirs.items() if value and name not in known]
+
+    def set_request(self, url: str, headers: Mapping[str, Any], *, has_login: bool = False) -> None:
+        """Set where requests go, and their headers. A login becomes the header Authorization."""
+        self.fields["url"] = without_login(url)
+        texts = {name: str(value) for name, value in headers.items()}
+        refused = [name for name, text in texts.items() if not _is_header(name, text)]
+        self.lost += [f"the header {name}" for name in refused]
+        if has_login or self.fields["url"] != url:
+            refused += [name for name in texts if name.lower() == "authorization"]
+            self.credentials.append("Authorization")
+            self.lost.append(_LOGIN)
+        kept = {name: text for name, text in texts.items() if name not in refused}
+        secret = find_credentials(kept)
+        self.credentials += secret
+        if plain := {name: text for name, text in kept.items() if name not in secret}:
+            self.fields["request_headers"] = plain
 
     def set_between(self, name: str, value: float, least: int, most: int) -> None:
         """Set a number, moved into the bounds that it has here."""
         bounded = min(max(round(value), least), most)
         if bounded != value:
             self.lost.append(f"{name} is {bounded} instead of {value:g}")
-        assert self.fields is not None  # noqa: S101 - it has bounds, so it has fields
         self.fields[name] = bounded
 
     def set_times(self, interval_seconds: float, timeout_seconds: float | None = None) -> None:
@@ -56,6 +90,11 @@ def read_mapping(text: bytes, needed: str) -> Mapping[str, Any]:
     return read
 
 
+def without_login(url: str) -> str:
+    """Return an address without the user name and the password in it, which is no place for secrets."""
+    return _LOGIN_OF_ADDRESS.sub("", url)
+
+
 def seconds_of(text: object) -> float:
     """Read a duration such as `1m30s`, or a number of seconds. Raises `UnreadableImportError`."""
     if isinstance(text, int | float):
@@ -66,12 +105,15 @@ def seconds_of(text: object) -> float:
     return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
 
 
-def write_tags(names: Iterator[str]) -> list[str]:
+def write_tags(names: Iterable[object]) -> list[str]:
     """Write labels as tags, each once."""
-    tags = (_NOT_OF_TAGS.sub("-", name.lower()).strip("-_")[:_MAX_TAG_CHARACTERS] for name in names)
+    tags = (_NOT_OF_TAGS.sub("-", str(name).lower()).strip("-_")[:_MAX_TAG_CHARACTERS] for name in names)
     return list(dict.fromkeys(tag for tag in tags if tag))[:_MAX_TAGS]
 
 
-def variable(*words: str) -> str:
-    """Return a variable for a secret, which no file has."""
-    return f"${{{re.sub(r'[^A-Z0-9]+', '_', '_'.join(words).upper()).strip('_')}}}"
+def _is_header(name: str, text: str) -> bool:
+    try:
+        check_of("RequestHeaders")({name: text})
+    except Problem:
+        return False
+    return True

@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from monitoring.as_code.importers.drafts import Draft, read_mapping, seconds_of, variable, write_tags
+from monitoring.as_code.importers.drafts import Draft, read_mapping, seconds_of, write_tags
 
 _CONDITION = re.compile(r"\s*(\[\w+\]\S*|\w+\(\S+\))\s*(==|!=|<=|>=|<|>)\s*(.+?)\s*")
 _PATTERN = re.compile(r"pat\(\*([^*]+)\*\)")
 _OF_CONNECTIONS = {"[CONNECTED]": "true", "[DNS_RCODE]": "NOERROR"}
+_VARIABLE = re.compile(rb"\$(\$(?!\{)|[A-Za-z_]\w*)")
+_KNOWN = {
+    *("name", "group", "enabled", "url", "method", "body", "headers", "graphql", "dns", "interval"),
+    *("client", "conditions", "alerts", "ui"),
+}
 _TYPES = {"tcp": "tcp", "tls": "tcp", "icmp": "ping"}
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
     """Read the endpoints. Alerting stays behind: its secrets are for people to move."""
     [file] = files
-    configuration = read_mapping(file, "endpoints")
+    configuration = read_mapping(_VARIABLE.sub(_rename, file), "endpoints")
     yield from map(_draft, configuration["endpoints"])
     for endpoint in configuration.get("external-endpoints") or ():
         period = seconds_of((endpoint.get("heartbeat") or {}).get("interval", "24h"))
         lost = ["the token: the job reports to its ping URL"]
         heartbeat = {"period_seconds": max(round(period), 30)}
-        yield Draft(
-            endpoint["name"], {"name": endpoint["name"], "type": "heartbeat", "heartbeat": heartbeat}, lost
-        )
+        yield Draft(str(endpoint["name"]), {"type": "heartbeat", "heartbeat": heartbeat}, lost)
+
+
+def _rename(variable: re.Match[bytes]) -> bytes:
+    """Write `$NAME` as `${NAME}`, and `$$` as `$`."""
+    name = variable[1]
+    return b"$" if name == b"$" else b"${%s}" % name
 
 
 def _draft(endpoint: Mapping[str, Any]) -> Draft:
-    name = str(endpoint["name"])
-    draft = Draft(name, {"name": name})
-    fields: dict[str, Any] = draft.fields or {}
+    draft = Draft(str(endpoint["name"]), names_variables=True)
+    fields = draft.fields
     client = endpoint.get("client") or {}
-    if not _read_address(endpoint, client, draft, fields):
+    if not _read_address(endpoint, client, draft):
         scheme = urlsplit(str(endpoint["url"])).scheme
-        return Draft(name, None, [f"addresses of {scheme} are not known here"])
+        return Draft(draft.name, lost=[f"addresses of {scheme} are not known here"])
     timeout = seconds_of(client["timeout"]) if "timeout" in client else None
     draft.set_times(seconds_of(endpoint.get("interval", "60s")), timeout)
     for condition in endpoint.get("conditions") or ():
@@ -45,24 +54,23 @@ def _draft(endpoint: Mapping[str, Any]) -> Draft:
     if endpoint.get("enabled") is False:
         fields["paused"] = True
     if endpoint.get("group"):
-        fields["tags"] = write_tags(iter([str(endpoint["group"])]))
-    if endpoint.get("alerts"):
-        draft.lost.append("its alerts")
+        fields["tags"] = write_tags([endpoint["group"]])
+    draft.lose(endpoint, {"alerts": "its alerts"})
+    draft.lose_others(endpoint, _KNOWN)
+    draft.lose_others(client, {"timeout", "insecure", "ignore-redirect"})
     return draft
 
 
-def _read_address(
-    endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Draft, fields: dict[str, Any]
-) -> bool:
+def _read_address(endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Draft) -> bool:
     """Read what is watched, and return whether that can be watched here."""
+    fields = draft.fields
     parts = urlsplit(str(endpoint["url"]))
     if dns := endpoint.get("dns"):
         fields |= {"type": "dns", "url": f"dns://{dns['query-name'].rstrip('.')}"}
         fields["dns"] = {"record_type": dns["query-type"]}
         draft.lost.append(f"the name server {endpoint['url']}")
     elif parts.scheme in {"http", "https"}:
-        fields["url"] = endpoint["url"]
-        _read_http(endpoint, client, draft, fields)
+        _read_http(endpoint, client, draft)
     elif parts.scheme in _TYPES:
         kind = _TYPES[parts.scheme]
         fields |= {"type": kind, "url": f"{kind}://{parts.netloc}"}
@@ -75,25 +83,16 @@ def _read_address(
     return True
 
 
-def _read_http(
-    endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Draft, fields: dict[str, Any]
-) -> None:
-    fields["method"] = endpoint.get("method", "POST" if endpoint.get("graphql") else "GET")
+def _read_http(endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Draft) -> None:
+    is_graphql = endpoint.get("graphql")
+    own = {"Content-Type": "application/json"} if is_graphql else {}
+    draft.set_request(endpoint["url"], {**own, **(endpoint.get("headers") or {})})
+    fields = draft.fields
+    fields["method"] = endpoint.get("method", "POST" if is_graphql else "GET")
     if endpoint.get("body"):
-        fields["request_body"] = endpoint["body"]
-    headers = {
-        each: variable("monitor", draft.name, each)
-        if each.lower() in {"authorization", "cookie"}
-        else str(value)
-        for each, value in (endpoint.get("headers") or {}).items()
-        if each.lower() != "host"
-    }
-    if headers:
-        fields["request_headers"] = headers
+        fields["request_body"] = json.dumps({"query": endpoint["body"]}) if is_graphql else endpoint["body"]
     fields["verify_tls"] = not client.get("insecure")
     fields["follow_redirects"] = not client.get("ignore-redirect")
-    if endpoint.get("graphql"):
-        draft.lost.append("that the body is GraphQL: write it as JSON")
 
 
 def _read_condition(condition: str, fields: dict[str, Any]) -> bool:

@@ -29,11 +29,11 @@ def _draft(  # noqa: PLR0913, PLR0917 - where an operation stands
     operation_id = operation.get("operationId")
     name = str(operation.get("summary") or operation_id or f"{method.upper()} {path}")[:100]
     if reason := _why_not(document, item, operation, method):
-        return Draft(name, None, [f"{method.upper()} {path} {reason}"])
+        return Draft(name, lost=[f"{method.upper()} {path} {reason}"])
     if not operation_id:
-        return Draft(name, None, [f"{method.upper()} {path} has no operationId"])
+        return Draft(name, lost=[f"{method.upper()} {path} has no operationId"])
     contract = {"document_url": url, "operation_id": operation_id}
-    return Draft(name, {"name": name, "url": f"{server}{path}", "contract": contract})
+    return Draft(name, {"url": f"{server}{path}", "contract": contract})
 
 
 def _why_not(

@@ -11,10 +11,10 @@ from typing import Any
 import orjson
 
 from monitoring.as_code.importers.drafts import (
+    PINGS,
     Draft,
     UnreadableImportError,
     read_mapping,
-    variable,
     write_tags,
 )
 from monitoring.as_code.importers.queries import read_kuma
@@ -32,6 +32,13 @@ _NAMES = {
     "json_path": "jsonPath",
     "expected_value": "expectedValue",
     "proxy_id": "proxyId",
+    "auth_method": "authMethod",
+    "http_body_encoding": "httpBodyEncoding",
+}
+_LOGINS_BY_HEADER = ("basic", "bearer")
+_BODIES = {
+    "form": "application/x-www-form-urlencoded",
+    "xml": "text/xml; charset=utf-8",
 }
 
 
@@ -68,16 +75,15 @@ def _read_database(file: bytes) -> list[dict[str, Any]]:
 def _draft(monitor: Mapping[str, Any]) -> Draft:
     name, kind = str(monitor["name"]), str(monitor["type"])
     if monitor.get("upsideDown"):
-        return Draft(name, None, ["what is upside down: down means up"])
+        return Draft(name, lost=["what is upside down: down means up"])
     if kind not in _HTTP | _OTHERS:
-        return Draft(name, None, [f"monitors of type {kind} are not known here"])
-    draft = Draft(name, {"name": name})
-    fields: dict[str, Any] = draft.fields or {}
+        return Draft(name, lost=[f"monitors of type {kind} are not known here"])
+    draft = Draft(name)
+    fields = draft.fields
     if kind in _HTTP:
-        fields["url"] = monitor["url"]
-        _read_http(monitor, draft, fields)
+        _read_http(monitor, draft)
     else:
-        _read_other(monitor, draft, fields)
+        _read_other(monitor, draft)
     if kind != "push":
         draft.set_times(monitor["interval"], monitor.get("timeout"))
         draft.set_between("failure_threshold", (monitor.get("maxretries") or 0) + 1, 1, 10)
@@ -85,15 +91,14 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
             draft.set_between("retry_interval_seconds", monitor.get("retryInterval") or 60, 5, 3600)
     if monitor.get("active") in (0, False):
         fields["paused"] = True
-    if tags := write_tags(str(tag["name"]) for tag in monitor.get("tags") or ()):
+    if tags := write_tags(tag["name"] for tag in monitor.get("tags") or ()):
         fields["tags"] = tags
-    if monitor.get("proxyId"):
-        draft.lost.append("the proxy")
+    draft.lose(monitor, {"proxyId": "the proxy", "parent": "its group", "description": "its description"})
     return draft
 
 
-def _read_other(monitor: Mapping[str, Any], draft: Draft, fields: dict[str, Any]) -> None:
-    host = monitor.get("hostname")
+def _read_other(monitor: Mapping[str, Any], draft: Draft) -> None:
+    host, fields = monitor.get("hostname"), draft.fields
     match monitor["type"]:
         case "port":
             fields |= {"type": "tcp", "url": f"tcp://{host}:{monitor.get('port')}"}
@@ -106,28 +111,20 @@ def _read_other(monitor: Mapping[str, Any], draft: Draft, fields: dict[str, Any]
         case "push":
             schedule = {"period_seconds": max(int(monitor["interval"]), 30)}
             fields |= {"type": "heartbeat", "heartbeat": schedule}
-            draft.lost.append("the address of the pings, which is another one here")
+            draft.lost.append(PINGS)
 
 
-def _read_http(monitor: Mapping[str, Any], draft: Draft, fields: dict[str, Any]) -> None:
-    fields["method"] = monitor.get("method") or "GET"
+def _read_http(monitor: Mapping[str, Any], draft: Draft) -> None:
+    headers, fields = _read_json(monitor.get("headers"), {}), draft.fields
     if monitor.get("body"):
         fields["request_body"] = monitor["body"]
-    headers = _read_json(monitor.get("headers"), {})
-    secret = {each for each in headers if each.lower() in {"authorization", "cookie", "x-api-key"}}
-    if headers:
-        fields["request_headers"] = {
-            each: variable("monitor", draft.name, each) if each in secret else str(value)
-            for each, value in headers.items()
-        }
-    if monitor.get("basic_auth_user") or monitor.get("authMethod") or monitor.get("auth_method"):
-        fields["request_headers"] = {
-            **fields.get("request_headers", {}),
-            "Authorization": variable("monitor", draft.name, "authorization"),
-        }
-        draft.lost.append(
-            "the credential: its variable is the whole Authorization, such as Basic dXNlcjpwYXNz"
-        )
+        content_type = _BODIES.get(str(monitor.get("httpBodyEncoding")), "application/json")
+        headers = {"Content-Type": content_type, **headers}
+    login = monitor.get("authMethod") or ("basic" if monitor.get("basic_auth_user") else None)
+    draft.set_request(monitor["url"], headers, has_login=login in _LOGINS_BY_HEADER)
+    if login and login not in _LOGINS_BY_HEADER:
+        draft.lost.append(f"the login by {login}")
+    fields["method"] = monitor.get("method") or "GET"
     codes = _read_json(monitor.get("accepted_statuscodes"), ["200-299"])
     fields["expected_status_codes"] = ["2xx" if code == "200-299" else str(code) for code in codes]
     fields["follow_redirects"] = monitor.get("maxredirects") != 0

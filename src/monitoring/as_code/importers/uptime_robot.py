@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from monitoring.as_code.importers.drafts import Draft, read_mapping, variable
+from monitoring.as_code.importers.drafts import PINGS, Draft, read_mapping, without_login
 
 _HTTP, _KEYWORD, _PING, _PORT, _HEARTBEAT = range(1, 6)
 _PORTS = {1: 80, 2: 443, 3: 21, 4: 25, 5: 110, 6: 143}  # by sub_type
@@ -21,14 +21,10 @@ def read(files: Sequence[bytes]) -> Iterator[Draft]:
 
 
 def _draft(monitor: Mapping[str, Any]) -> Draft:
-    name = str(monitor.get("friendly_name") or monitor["url"])
-    kind = monitor["type"]
-    draft = Draft(name, {"name": name})
-    fields: dict[str, Any] = draft.fields or {}
+    draft = Draft(str(monitor.get("friendly_name") or without_login(monitor["url"])))
+    kind, fields = monitor["type"], draft.fields
     if kind in {_HTTP, _KEYWORD}:
-        fields["url"] = monitor["url"]
-        fields["method"] = _METHODS.get(monitor.get("http_method") or 2, "GET")
-        _read_http(monitor, draft, fields)
+        _read_http(monitor, draft)
     elif kind == _PING:
         fields |= {"type": "ping", "url": f"ping://{monitor['url']}"}
     elif kind == _PORT:
@@ -36,38 +32,31 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
         fields |= {"type": "tcp", "url": f"tcp://{monitor['url']}:{port}"}
     elif kind == _HEARTBEAT:
         fields |= {"type": "heartbeat", "heartbeat": {"period_seconds": max(monitor["interval"], 30)}}
-        draft.lost.append("the address of the pings, which is another one here")
+        draft.lost.append(PINGS)
     else:
-        return Draft(name, None, [f"monitors of type {kind} are not known here"])
+        return Draft(draft.name, lost=[f"monitors of type {kind} are not known here"])
     if kind != _HEARTBEAT:
         draft.set_times(monitor.get("interval") or 300, monitor.get("timeout"))
     if monitor.get("status") == _PAUSED:
         fields["paused"] = True
-    draft.lost += [
-        f"its {word}"
-        for word, theirs in (("alert contacts", "alert_contacts"), ("maintenance windows", "mwindows"))
-        if monitor.get(theirs)
-    ]
+    draft.lose(monitor, {"alert_contacts": "its alert contacts", "mwindows": "its maintenance windows"})
     return draft
 
 
-def _read_http(monitor: Mapping[str, Any], draft: Draft, fields: dict[str, Any]) -> None:
-    headers = {
-        each: variable("monitor", draft.name, each)
-        if each.lower() in {"authorization", "cookie"}
-        else str(value)
-        for each, value in (monitor.get("custom_http_headers") or {}).items()
-    }
-    if monitor.get("http_username"):
-        headers["Authorization"] = variable("monitor", draft.name, "authorization")
-        draft.lost.append(
-            "the credential: its variable is the whole Authorization, such as Basic dXNlcjpwYXNz"
-        )
-    if headers:
-        fields["request_headers"] = headers
+def _read_http(monitor: Mapping[str, Any], draft: Draft) -> None:
+    headers = monitor.get("custom_http_headers") or {}
+    draft.set_request(monitor["url"], headers, has_login=bool(monitor.get("http_username")))
+    fields = draft.fields
+    fields["method"] = _METHODS.get(monitor.get("http_method") or 2, "GET")
     if monitor["type"] == _KEYWORD:
         alerts_if_it_exists = monitor.get("keyword_type") == _IF_IT_EXISTS
         fields["forbidden_keyword" if alerts_if_it_exists else "required_keyword"] = monitor["keyword_value"]
         fields["method"] = "GET" if fields["method"] == "HEAD" else fields["method"]
-    if monitor.get("custom_http_statuses"):
-        draft.lost.append("its custom HTTP statuses")
+    draft.lose(
+        monitor,
+        {
+            "custom_http_statuses": "its custom HTTP statuses",
+            "post_value": "the body of its requests",
+            "keyword_case_type": "that upper and lower case are the same to its keyword",
+        },
+    )

@@ -15,7 +15,7 @@ Event = Mapping[str, Json]
 
 
 def render_digest(
-    events: Sequence[Event], timestamp: str, base_url: str, render_other: Callable[[Event, str], Message]
+    events: Sequence[Event], timestamp: str, app_url: str, render_other: Callable[[Event, str], Message]
 ) -> Message:
     """Summarise events by monitor: those that are down, those that are up again, then other events.
 
@@ -30,7 +30,7 @@ def render_digest(
             latest[monitor_id] = each
             openings[monitor_id] += each["type"] == "incident.opened"
         else:
-            others.append(render_other(each, base_url))
+            others.append(render_other(each, app_url))
     down = [each for each in latest.values() if each["type"] != "incident.resolved"]
     up = [each for each in latest.values() if each["type"] == "incident.resolved"]
     team = next((each["data"]["team"] for each in events if "team" in each["data"]), None)
@@ -48,8 +48,8 @@ def render_digest(
         mood=Mood.BAD if is_bad else Mood.GOOD,
         title=", ".join(filter(None, counts)),
         text=write_text(lines),
-        link=f"{base_url}/app/incidents",
-        source=host_of(base_url),
+        link=f"{app_url}/incidents",
+        source=host_of(app_url),
     )
 
 

@@ -14,6 +14,7 @@ from monitoring.contract.configurations import Configuration
 from monitoring.contract.document import Json
 from monitoring.notifications.channels.keeping import KeepingSender
 from monitoring.notifications.channels.mail_message import Mail, write_mail
+from monitoring.notifications.channels.message import Message
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.channels.rendering import render_delivery
 from monitoring.notifications.channels.sender import Sender
@@ -44,7 +45,8 @@ async def send(
     settings = current_backends().settings
     if settings.smtp_url is None or settings.email_from is None:
         return AttemptResult(reception=Reception.TRY_AGAIN, error_message=NO_SERVER, is_receivers_fault=False)
-    mail = _compose(delivery, receiver, settings.base_url, settings.email_from)
+    message = render_delivery(delivery, sender)
+    mail = _compose(message, delivery, receiver, settings.base_url, settings.email_from)
     if mail is None:
         return AttemptResult(reception=Reception.REFUSED, error_message=OTHER_ADDRESS)
     content = write_mail(mail)
@@ -60,11 +62,14 @@ async def send(
 
 
 def _compose(
-    delivery: NotificationDelivery, receiver: NotificationChannel, base_url: str, sender: str
+    message: Message,
+    delivery: NotificationDelivery,
+    receiver: NotificationChannel,
+    base_url: str,
+    sender: str,
 ) -> Mail | None:
     """Compose the email; None for a confirmation request to an address that the channel no longer has."""
-    message, address = render_delivery(delivery), receiver.settings["address"]
-    host = urlsplit(base_url).netloc
+    address, host = receiver.settings["address"], urlsplit(base_url).netloc
     if delivery.event == CONFIRMATION:
         if orjson.loads(delivery.payload)["data"]["address"] != address:
             return None

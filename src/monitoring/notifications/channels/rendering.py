@@ -16,8 +16,10 @@ from monitoring.backends.current import current_backends
 from monitoring.contract.document import Json
 from monitoring.notifications.acknowledge_links import write_acknowledge_link
 from monitoring.notifications.channels.digests import render_digest
+from monitoring.notifications.channels.keeping import KeepingSender
 from monitoring.notifications.channels.labels import join_lines, label_monitor, list_facts, write_text
 from monitoring.notifications.channels.message import Message, Mood
+from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.durations import count_in_words, moment_in_words, time_between
 from monitoring.notifications.grouping import MOST_BEFORE_FLAPPING
 from monitoring.notifications.models import NotificationDelivery
@@ -25,38 +27,42 @@ from monitoring.notifications.routing import INTERRUPTED
 from monitoring.outbound.hosts import host_of
 
 
-def render_delivery(delivery: NotificationDelivery) -> Message:
-    """Render a delivery's event, with a link to acknowledge it. Every attempt renders the same message."""
+def render_delivery(delivery: NotificationDelivery, sender: Sender) -> Message:
+    """Render a delivery's event, with a link to acknowledge it. Every attempt renders the same message.
+
+    What a sandbox keeps leads to the sandbox's pages.
+    """
     base_url = current_backends().settings.base_url
-    message = render_message(delivery.payload, base_url)
+    world = "/sandbox" if isinstance(sender, KeepingSender) else ""
+    message = render_message(delivery.payload, f"{base_url}/app{world}")
     return replace(message, acknowledge_link=write_acknowledge_link(delivery, base_url))
 
 
-def render_message(payload: str, base_url: str) -> Message:
-    """Render an event. `base_url` is the address of the app."""
-    return _render(orjson.loads(payload), base_url)
+def render_message(payload: str, app_url: str) -> Message:
+    """Render an event. `app_url` is where the pages of its world begin."""
+    return _render(orjson.loads(payload), app_url)
 
 
-def _render(event: Mapping[str, Json], base_url: str) -> Message:
+def _render(event: Mapping[str, Json], app_url: str) -> Message:
     subject = {**event["data"], "timestamp": event["timestamp"]}
-    message = _RENDERERS[event["type"]](event["type"], subject, base_url)
+    message = _RENDERERS[event["type"]](event["type"], subject, app_url)
     return replace(message, title=join_lines(message.title))
 
 
-def _render_opened(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_opened(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
     incident, monitor = subject["incident"], subject["monitor"]
     return Message(
         event=event,
         mood=Mood.BAD,
         title=f"{label_monitor(monitor)} is down",
         text=write_text([_render_downtime(subject) + _render_recent(subject), *list_facts(subject)]),
-        link=_link_incident(base_url, incident),
+        link=_link_incident(app_url, incident),
         source=host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
     )
 
 
-def _render_acknowledged(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_acknowledged(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
     incident, monitor = subject["incident"], subject["monitor"]
     return Message(
         event=event,
@@ -68,26 +74,26 @@ def _render_acknowledged(event: str, subject: Mapping[str, Json], base_url: str)
                 *list_facts(subject),
             ]
         ),
-        link=_link_incident(base_url, incident),
+        link=_link_incident(app_url, incident),
         source=host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
     )
 
 
-def _render_reminder(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_reminder(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
     incident, monitor = subject["incident"], subject["monitor"]
     return Message(
         event=event,
         mood=Mood.BAD,
         title=f"{label_monitor(monitor)} is still down",
         text=write_text([f"{_render_downtime(subject)} Nobody has acknowledged it.", *list_facts(subject)]),
-        link=_link_incident(base_url, incident),
+        link=_link_incident(app_url, incident),
         source=host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
     )
 
 
-def _render_resolved(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_resolved(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
     incident, monitor = subject["incident"], subject["monitor"]
     lasted = time_between(incident["started_at"], incident["resolved_at"])
     since = moment_in_words(incident["started_at"])
@@ -100,13 +106,13 @@ def _render_resolved(event: str, subject: Mapping[str, Json], base_url: str) -> 
         text=write_text(
             [f"It was down for {lasted}, since {since}: {incident['error_message']}.", *list_facts(subject)]
         ),
-        link=_link_incident(base_url, incident),
+        link=_link_incident(app_url, incident),
         source=host_of(monitor["url"]),
         subject_id=UUID(incident["id"]),
     )
 
 
-def _render_warning(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_warning(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
     monitor, certificate = subject["monitor"], subject.get("certificate")
     noticed_at = moment_in_words(subject["timestamp"])
     if certificate:
@@ -124,13 +130,13 @@ def _render_warning(event: str, subject: Mapping[str, Json], base_url: str) -> M
         mood=mood,
         title=f"{label_monitor(monitor)} {what}",
         text=write_text([text, *list_facts(subject)]),
-        link=_link_monitor(base_url, monitor),
+        link=_link_monitor(app_url, monitor),
         source=host_of(monitor["url"]),
         subject_id=UUID(monitor["id"]),
     )
 
 
-def _render_disabled(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_disabled(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
     channel = subject["channel"]
     return Message(
         event=event,
@@ -142,13 +148,13 @@ def _render_disabled(event: str, subject: Mapping[str, Json], base_url: str) -> 
                 *list_facts(subject),
             ]
         ),
-        link=f"{base_url}/app/settings/notifications",
-        source=host_of(base_url),
+        link=f"{app_url}/settings/notifications",
+        source=host_of(app_url),
         subject_id=UUID(channel["id"]),
     )
 
 
-def _render_interrupted(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_interrupted(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
     """Render in the past tense, because a service that is offline sends the message once it is back."""
     noticed_at = moment_in_words(subject["timestamp"])
     return Message(
@@ -162,27 +168,27 @@ def _render_interrupted(event: str, subject: Mapping[str, Json], base_url: str) 
                 *list_facts(subject),
             ]
         ),
-        link=f"{base_url}/app/monitors",
-        source=host_of(base_url),
+        link=f"{app_url}/monitors",
+        source=host_of(app_url),
     )
 
 
-def _render_confirmation(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
-    host = host_of(base_url)
+def _render_confirmation(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
+    host = host_of(app_url)
     return Message(
         event=event,
         mood=Mood.NEUTRAL,
         title="Confirm this address for notifications",
         text=f"{subject['team']} wants to send notifications of {host} to this address."
         " Nothing is sent before you confirm it. If you expect none, ignore this message.",
-        link=f"{base_url}/app",
+        link=f"{app_url}",
         source=host,
     )
 
 
-def _render_digest(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_digest(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
     del event
-    return render_digest(subject["events"], subject["timestamp"], base_url, _render)
+    return render_digest(subject["events"], subject["timestamp"], app_url, _render)
 
 
 def _render_downtime(subject: Mapping[str, Json]) -> str:
@@ -198,7 +204,7 @@ def _render_recent(subject: Mapping[str, Json]) -> str:
     return f" It went down {count} times within an hour." if count >= MOST_BEFORE_FLAPPING else ""
 
 
-def _render_article(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_article(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
     article, translation = subject["article"], subject.get("translation", {})
     mood, what = {
         "article.translated": (Mood.GOOD, "was translated"),
@@ -212,30 +218,30 @@ def _render_article(event: str, subject: Mapping[str, Json], base_url: str) -> M
         mood=mood,
         title=f"“{article['slug']}” {what}",
         text=write_text([f"{locale}{reason}Revision {article['revision']}.", *list_facts(subject)]),
-        link=f"{base_url}/app/articles/{article['id']}",
-        source=host_of(base_url),
+        link=f"{app_url}/articles/{article['id']}",
+        source=host_of(app_url),
         subject_id=UUID(article["id"]),
     )
 
 
-def _render_test(event: str, subject: Mapping[str, Json], base_url: str) -> Message:
+def _render_test(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
     del subject
     return Message(
         event=event,
         mood=Mood.NEUTRAL,
         title="A test notification",
         text="Notifications of your team arrive here.",
-        link=f"{base_url}/app",
-        source=host_of(base_url),
+        link=f"{app_url}",
+        source=host_of(app_url),
     )
 
 
-def _link_monitor(base_url: str, monitor: Mapping[str, Json]) -> str:
-    return f"{base_url}/app/monitors/{monitor['id']}"
+def _link_monitor(app_url: str, monitor: Mapping[str, Json]) -> str:
+    return f"{app_url}/monitors/{monitor['id']}"
 
 
-def _link_incident(base_url: str, incident: Mapping[str, Json]) -> str:
-    return f"{base_url}/app/incidents/{incident['id']}"
+def _link_incident(app_url: str, incident: Mapping[str, Json]) -> str:
+    return f"{app_url}/incidents/{incident['id']}"
 
 
 _RENDERERS: Mapping[str, Callable[[str, Mapping[str, Json], str], Message]] = {

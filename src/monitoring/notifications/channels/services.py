@@ -86,7 +86,8 @@ class ProviderChannel:
         except UndecryptableError as error:
             log.error("Nothing is sent to the channel %s: %s", receiver.id, error)  # noqa: TRY400 - expected
             return AttemptResult(reception=Reception.TRY_AGAIN, error_message=UNREADABLE)
-        post = self.write(render_delivery(delivery), {"url": receiver.url, **receiver.settings, **secrets})
+        message = render_delivery(delivery, sender)
+        post = self.write(message, {"url": receiver.url, **receiver.settings, **secrets})
         exchange = await send_json(
             sender,
             post.url,

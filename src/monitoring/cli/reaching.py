@@ -1,0 +1,26 @@
+"""Which service the commands that are clients of one ask, and with which key: the environment says it."""
+
+from __future__ import annotations
+
+import os
+
+from monitoring.cli.failing import fail
+
+
+def read_url() -> str:
+    """Return `MONITORING_URL`. Ends the command if it is no address."""
+    url = os.environ.get("MONITORING_URL", "")
+    if not url.startswith(("http://", "https://")):
+        fail("Set MONITORING_URL to the address of the service, such as https://monitoring.example.com")
+    return url
+
+
+def read_key() -> tuple[str, str]:
+    """Return the client_id and the client_secret in `MONITORING_API_KEY`. Ends the command without them."""
+    client_id, _, client_secret = os.environ.get("MONITORING_API_KEY", "").partition(":")
+    if not (client_id and client_secret):
+        fail(
+            "Set MONITORING_API_KEY to the client_id and the client_secret of an API key,"
+            " with a colon between them"
+        )
+    return client_id, client_secret
