@@ -169,8 +169,10 @@ build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requi
 	@benchmarks/install-image-python $(@D)/debian13
 	@! test -d $(@D)/debian13 || $(BIN)/uv venv --quiet --clear --no-python-downloads --python $(@D)/debian13/usr/bin/python3.13 $(@D)/image
 	@for name in service $$(test ! -d $(@D)/debian13 || echo image); do \
-	    $(BIN)/python -m pip --python $(@D)/$$name/bin/python install --quiet --require-hashes -r constraints.txt \
-	    && $(BIN)/python -m pip --python $(@D)/$$name/bin/python install --quiet --no-deps --editable . || exit; done
+	    $(BIN)/uv pip install --quiet --python $(@D)/$$name/bin/python --require-hashes -r constraints.txt \
+	    || $(BIN)/python -m pip --python $(@D)/$$name/bin/python install --quiet --require-hashes -r constraints.txt || exit; \
+	    $(BIN)/uv pip install --quiet --python $(@D)/$$name/bin/python --no-deps --editable . \
+	    || $(BIN)/python -m pip --python $(@D)/$$name/bin/python install --quiet --no-deps --editable . || exit; done
 	@$(BIN)/uv venv --quiet --clear --no-python-downloads --python $(MEASURED_PYTHON) $(@D)/peers
 	@$(BIN)/python -m pip --python $(@D)/peers/bin/python install --quiet --require-hashes -r benchmarks/requirements.txt
 	@touch $@
