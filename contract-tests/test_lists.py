@@ -18,7 +18,7 @@ from monitoring.incidents.models import Resolution
 from monitoring.incidents.service import resolve_incident
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.models import NotificationDelivery
-from promises import OPERATIONS
+from promises import OPERATIONS, Answer
 from traveller import Traveller, setting_out
 
 if TYPE_CHECKING:
@@ -104,13 +104,15 @@ class FilledLists:
         self._always = {"list_articles": {"tag": tags["every_tag"]}}
         self._words = {**self.ids, **tags, "newest_moment": write_timestamp(MOMENTS[-1])}
 
+    def ask(self, operation_id: str, **query: str) -> Answer:
+        """Return the answer for a page."""
+        operation = OPERATIONS[operation_id]
+        path = {name: value for name, value in self.ids.items() if f"{{{name}}}" in operation.path}
+        return self._traveller.call(operation, **path, **(self._always.get(operation_id, {}) | query)).answer
+
     def read(self, operation_id: str, **query: str) -> tuple[list[str], str | None]:
         """Return what identifies the rows of a page, and the cursor of the next page."""
-        operation, (name, key) = OPERATIONS[operation_id], LISTS[operation_id]
-        path = {name: value for name, value in self.ids.items() if f"{{{name}}}" in operation.path}
-        answer = self._traveller.call(
-            operation, **path, **(self._always.get(operation_id, {}) | query)
-        ).answer
+        answer, (name, key) = self.ask(operation_id, **query), LISTS[operation_id]
         assert answer.status == 200, answer.body
         return [row[key] for row in answer.json[name]], answer.json["next_cursor"]
 
@@ -136,6 +138,16 @@ def test_whoever_turns_the_pages_meets_every_row_once(lists: FilledLists, operat
         page, cursor = lists.read(operation_id, limit="2", cursor=cursor)
         met += page
     assert (met, cursor) == (whole, None)
+
+
+@pytest.mark.parametrize("operation_id", LISTS)
+def test_a_list_refuses_the_cursors_of_all_others(lists: FilledLists, operation_id: str) -> None:
+    cursors = [lists.read(other, limit="2")[1] for other in LISTS if other != operation_id]
+    assert all(cursors)
+    parameters = {each["name"]: each for each in OPERATIONS[operation_id].parameters}
+    refusal = {"error": f"cursor: {parameters['cursor']['schema']['x-problem']}"}
+    refusals = [lists.ask(operation_id, cursor=str(cursor)) for cursor in cursors]
+    assert [(each.status, each.json) for each in refusals] == [(400, refusal)] * len(cursors)
 
 
 @pytest.mark.parametrize(("operation_id", "name", "value"), NEWEST)

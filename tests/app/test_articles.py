@@ -28,7 +28,7 @@ from monitoring.articles.translation.translated_segments import segment_hash
 from monitoring.articles.usage import count_waiting_for_budget, list_usage, this_month
 from monitoring.audit.service import list_entries
 from monitoring.auth.service import create_team
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, encode_cursor
 from monitoring.notifications.service import create_channel
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 from service_process import wait_until
@@ -215,7 +215,7 @@ class TestList:
         assert newer not in second.text
 
     def test_says_so_when_there_is_none(self, editor: Visitor) -> None:
-        page = editor.open(f"/articles?cursor={encode_cursor(UUID(int=0))}")
+        page = editor.open(f"/articles?cursor={encode_cursor(PagedList.ARTICLES, UUID(int=0))}")
         assert page.status_code == 200
         assert "No articles here" in read_text(page.text)
         assert 'href="/app/articles">Show all articles</a>' in page.text

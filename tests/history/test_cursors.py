@@ -6,7 +6,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, encode_cursor
 from monitoring.history.cursors import decode_moment, encode_moment
 
 moments = st.datetimes(datetime(1970, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
@@ -22,4 +22,4 @@ class TestCursorOfAMoment:
         assert decode_moment(encode_moment(last)) == last
         microseconds = (last - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
         for number in (microseconds + 1, 2**64, 2**128 - 1):
-            assert decode_moment(encode_cursor(UUID(int=number))) == last
+            assert decode_moment(encode_cursor(PagedList.CHECKS, UUID(int=number))) == last

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from history.diary import make_result, write_down
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, encode_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitors.conversations import create, path_of
 
@@ -121,4 +121,4 @@ class TestChecks:
     ) -> None:
         monitor = create(alice)
         moments = _checked(service, monitor)
-        assert _moments(alice, monitor, cursor=encode_cursor(UUID(int=number))) == moments
+        assert _moments(alice, monitor, cursor=encode_cursor(PagedList.CHECKS, UUID(int=number))) == moments

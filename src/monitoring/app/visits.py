@@ -117,7 +117,7 @@ class Visit:
     def after_id(self) -> UUID | None:
         """The row after which the page begins; None for the first page, or if the cursor is invalid."""
         try:
-            return decode_cursor(self.query.get("cursor", ""))
+            return decode_cursor(self.query.get("cursor"))
         except ValueError:
             return None
 

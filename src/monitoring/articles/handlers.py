@@ -105,7 +105,7 @@ async def list_articles(  # noqa: PLR0913 - one argument a parameter of the docu
     """Return a page of articles."""
     since = read_timestamp(updated_since) if updated_since else None
     wanted = ArticleFilter(status=status, locale=locale, tag=tag, updated_since=since)
-    after_id = decode_cursor(cursor) if cursor else None
+    after_id = decode_cursor(cursor)
     return Reply.tagged(represent_page(await reading.list_articles(wanted, limit, after_id)))
 
 
@@ -139,8 +139,8 @@ async def list_translation_segments(
     """Return a page of an article's segments, from the start again if the cursor's segment is gone."""
     segments = await list_segments(await _find_translated(article_id, locale), locale)
     hashes = [segment.hash for segment in segments]
-    last_hash = decode_cursor(cursor).hex if cursor else None
-    start = hashes.index(last_hash) + 1 if last_hash in hashes else 0
+    last_id = decode_cursor(cursor)
+    start = hashes.index(last_id.hex) + 1 if last_id and last_id.hex in hashes else 0
     has_more = len(segments) > start + limit
     return Reply(represent_segments(segments[start : start + limit], has_more=has_more))
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from monitoring.articles.models import Article, PublicationStatus, TestArticle, Translation
 from monitoring.articles.own_translations import PUBLISHER
 from monitoring.backends.pages import Page
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.contract.timestamps import write_timestamp
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def represent_page(page: Page[Article]) -> dict[str, Any]:
     """Render an `ArticleList`."""
     return {
         "articles": [represent_article(article) for article in page.rows],
-        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+        "next_cursor": next_cursor(PagedList.ARTICLES, page.continues_after),
     }
 
 
@@ -98,7 +98,9 @@ def represent_segments(segments: Sequence[TranslatedSegment], *, has_more: bool)
     """Render a `SegmentList`. A cursor holds a UUID, and the hash of a segment is as long as one."""
     return {
         "segments": [represent_segment(segment) for segment in segments],
-        "next_cursor": encode_cursor(UUID(hex=segments[-1].hash)) if has_more else None,
+        "next_cursor": next_cursor(
+            PagedList.TRANSLATION_SEGMENTS, UUID(hex=segments[-1].hash) if has_more else None
+        ),
     }
 
 

@@ -62,7 +62,7 @@ async def list_checks(  # noqa: PLR0913 - one argument a parameter of the docume
     outcome: str | None = None,
 ) -> Reply:
     """Return a page of a monitor's checks."""
-    before = decode_moment(cursor) if cursor else None
+    before = decode_moment(cursor)
     start, end = read_limits(from_, to)
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))
     results = await list_results(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from monitoring.contract.cursors import decode_cursor, encode_cursor
+from monitoring.contract.cursors import PagedList, decode_cursor, encode_cursor
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -14,9 +14,10 @@ _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 def encode_moment(moment: datetime) -> str:
     """Write the cursor of the page that begins after a check."""
-    return encode_cursor(UUID(int=(moment - _EPOCH) // _MICROSECOND))
+    return encode_cursor(PagedList.CHECKS, UUID(int=(moment - _EPOCH) // _MICROSECOND))
 
 
-def decode_moment(cursor: str) -> datetime:
+def decode_moment(cursor: str | None) -> datetime | None:
     """Read a cursor that the document allows. A moment after the end of the calendar becomes that end."""
-    return _EPOCH + min(decode_cursor(cursor).int, _LAST) * _MICROSECOND
+    last_id = decode_cursor(cursor)
+    return _EPOCH + min(last_id.int, _LAST) * _MICROSECOND if last_id else None

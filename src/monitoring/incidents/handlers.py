@@ -29,7 +29,7 @@ async def list_incidents(
 ) -> Reply:
     """Return a page of the team's incidents."""
     wanted_monitor_id = UUID(monitor_id) if monitor_id else None
-    after_id = decode_cursor(cursor) if cursor else None
+    after_id = decode_cursor(cursor)
     page = await service.list_incidents(caller.team_id, wanted_monitor_id, state, limit, after_id)
     return Reply.tagged(represent_page(page))
 
@@ -57,7 +57,7 @@ async def list_incident_notes(
     incident_id: str, *, caller: Caller, limit: int, cursor: str | None = None
 ) -> Reply:
     """Return a page of an incident's notes."""
-    after_id = decode_cursor(cursor) if cursor else None
+    after_id = decode_cursor(cursor)
     page = await responding.list_notes(caller.team_id, UUID(incident_id), limit, after_id)
     return Reply(represent_notes(page))
 

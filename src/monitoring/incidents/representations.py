@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from monitoring.backends.pages import Page
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.incidents.models import Incident, IncidentNote, IncidentState
 
@@ -41,7 +41,7 @@ def represent_notes(page: Page[IncidentNote]) -> dict[str, Any]:
     """Render an `IncidentNoteList`."""
     return {
         "notes": [represent_note(note) for note in page.rows],
-        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+        "next_cursor": next_cursor(PagedList.INCIDENT_NOTES, page.continues_after),
     }
 
 
@@ -49,5 +49,5 @@ def represent_page(page: Page[Incident]) -> dict[str, Any]:
     """Render an `IncidentList`."""
     return {
         "incidents": [represent_incident(incident) for incident in page.rows],
-        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+        "next_cursor": next_cursor(PagedList.INCIDENTS, page.continues_after),
     }

@@ -33,7 +33,7 @@ async def list_monitors(  # noqa: PLR0913 - one argument a parameter of the docu
 ) -> Reply:
     """Return a page of the team's monitors."""
     wanted = MonitorFilter(status=status, type=type, tags=(tag,) if tag else (), paused=paused, search=search)
-    after_id = decode_cursor(cursor) if cursor else None
+    after_id = decode_cursor(cursor)
     return Reply.tagged(represent_page(await queries.list_monitors(caller.team_id, wanted, limit, after_id)))
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from monitoring.backends.encryption import UndecryptableError
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.configuration import represent_configuration
 from monitoring.monitors.contracts.keeping import show_contract
@@ -53,5 +53,5 @@ def represent_page(page: MonitorPage) -> dict[str, Any]:
     """Render a `MonitorList`."""
     return {
         "monitors": [represent_monitor(monitor) for monitor in page.monitors],
-        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+        "next_cursor": next_cursor(PagedList.MONITORS, page.continues_after),
     }

@@ -37,7 +37,7 @@ async def list_notification_channels(
     *, caller: Caller, limit: int, cursor: str | None = None, monitor_id: str | None = None
 ) -> Reply:
     """Return a page of the team's channels, or of those that are notified of a monitor."""
-    after_id = decode_cursor(cursor) if cursor else None
+    after_id = decode_cursor(cursor)
     if monitor_id:
         told = await service.find_alerted_channels(caller.team_id, UUID(monitor_id))
         return Reply.tagged(represent_channels(take_page(told, limit, after_id)))
@@ -145,7 +145,7 @@ async def list_notification_deliveries(
 ) -> Reply:
     """Return a page of a channel's deliveries."""
     channel = await service.get_channel(caller.team_id, UUID(channel_id))
-    after_id = decode_cursor(cursor) if cursor else None
+    after_id = decode_cursor(cursor)
     page = await deliveries.list_deliveries(channel, status, limit, after_id)
     return Reply(represent_deliveries(page, await _read_kept(caller, page.rows)))
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from monitoring.backends.pages import Page
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.contract.document import Json
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.configuration import configuration_of
@@ -46,7 +46,7 @@ def represent_channels(page: Page[NotificationChannel]) -> dict[str, Any]:
     """Render a `NotificationChannelList`."""
     return {
         "notification_channels": [represent_channel(channel) for channel in page.rows],
-        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+        "next_cursor": next_cursor(PagedList.NOTIFICATION_CHANNELS, page.continues_after),
     }
 
 
@@ -88,5 +88,5 @@ def represent_deliveries(
     """Render a `NotificationDeliveryList`."""
     return {
         "deliveries": [represent_delivery(each, kept_requests.get(each.id)) for each in page.rows],
-        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+        "next_cursor": next_cursor(PagedList.NOTIFICATION_DELIVERIES, page.continues_after),
     }

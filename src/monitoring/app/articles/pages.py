@@ -34,7 +34,7 @@ from monitoring.audit.actions import Action
 from monitoring.audit.service import list_entries_about, record
 from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
 from monitoring.notifications.deliveries import MOST_ABOUT, list_deliveries_about
@@ -61,7 +61,7 @@ async def show_articles(visit: Visit) -> Response:
     return visit.render(
         "articles/list.html",
         articles=page.rows,
-        next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
+        next_cursor=next_cursor(PagedList.ARTICLES, page.continues_after),
         wanted=wanted,
         search=search,
         statuses=list(TranslationStatus),

@@ -17,7 +17,7 @@ from monitoring.audit.filters import EntryFilter
 from monitoring.audit.models import AuditEntry
 from monitoring.audit.service import list_entries
 from monitoring.auth.service import list_keys
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.members.service import list_members
 
 PATH = "/settings/audit-log"
@@ -39,7 +39,7 @@ async def show_audit_log(visit: Visit) -> Response:
         visit,
         sought,
         entries=[(entry, describe_action(entry.action, entry.subject)) for entry in page.rows],
-        next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
+        next_cursor=next_cursor(PagedList.AUDIT_ENTRIES, page.continues_after),
     )
 
 

@@ -14,7 +14,7 @@ from monitoring.app.live.following import live
 from monitoring.app.routing import for_members
 from monitoring.app.visits import Visit
 from monitoring.auth.limits import count_request
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.contract.document import Json
 from monitoring.notifications.deliveries import list_deliveries, redeliver
 from monitoring.notifications.grouping import DIGEST
@@ -38,7 +38,7 @@ async def show_deliveries(visit: Visit) -> Response:
         "channels/deliveries.html",
         channel=channel,
         deliveries=[(each, describe_delivery(each)) for each in page.rows],
-        next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
+        next_cursor=next_cursor(PagedList.NOTIFICATION_DELIVERIES, page.continues_after),
     )
 
 

@@ -23,7 +23,7 @@ from monitoring.app.monitors.status_summary import name_responders, read_status_
 from monitoring.app.routing import for_members
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import Visit, read_form_id
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check
 from monitoring.history.close_up import measure_closely
@@ -74,7 +74,7 @@ async def show_incidents(visit: Visit) -> Response:
         error_words=ERRORS,
         state=state,
         summary=await read_status_summary(visit.team.id),
-        next_cursor=encode_cursor(page.continues_after) if page.continues_after else None,
+        next_cursor=next_cursor(PagedList.INCIDENTS, page.continues_after),
     )
 
 

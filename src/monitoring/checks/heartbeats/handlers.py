@@ -22,7 +22,7 @@ from monitoring.web.replies import NO_STORE, Reply
 
 async def list_pings(monitor_id: str, *, caller: Caller, limit: int, cursor: str | None = None) -> Reply:
     """Return a page of a monitor's pings."""
-    after_id = decode_cursor(cursor) if cursor else None
+    after_id = decode_cursor(cursor)
     return Reply(represent_pings(await service.list_pings(caller.team_id, UUID(monitor_id), limit, after_id)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from monitoring.backends.pages import Page
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.heartbeats.models import Ping
 
@@ -14,7 +14,7 @@ def represent_pings(page: Page[Ping]) -> dict[str, Any]:
     """Render a `PingList`."""
     return {
         "pings": [represent_ping(ping) for ping in page.rows],
-        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+        "next_cursor": next_cursor(PagedList.PINGS, page.continues_after),
     }
 
 

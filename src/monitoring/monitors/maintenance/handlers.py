@@ -19,7 +19,7 @@ from monitoring.web.replies import Reply
 
 async def list_maintenance_windows(*, caller: Caller, limit: int, cursor: str | None = None) -> Reply:
     """Return a page of the team's windows."""
-    after_id = decode_cursor(cursor) if cursor else None
+    after_id = decode_cursor(cursor)
     page = await service.list_windows(caller.team_id, limit, after_id)
     return Reply.tagged(represent_windows(page, datetime.now(UTC)))
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from monitoring.backends.pages import Page
-from monitoring.contract.cursors import encode_cursor
+from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.maintenance.covering import next_start_of, occurrence_of
 from monitoring.monitors.maintenance.models import MaintenanceWindow
@@ -38,5 +38,5 @@ def represent_windows(page: Page[MaintenanceWindow], now: datetime) -> dict[str,
     """Render a `MaintenanceWindowList`."""
     return {
         "maintenance_windows": [represent_window(window, now) for window in page.rows],
-        "next_cursor": encode_cursor(page.continues_after) if page.continues_after else None,
+        "next_cursor": next_cursor(PagedList.MAINTENANCE_WINDOWS, page.continues_after),
     }
