@@ -23,8 +23,7 @@ from monitoring.articles.publishers import read_submissions
 from monitoring.articles.publishing_words import is_test_submission
 from monitoring.articles.representations import represent_ignored
 from monitoring.auth.publishers import is_any_secret
-from monitoring.cli.failing import fail
-from monitoring.cli.listening import base_url_of
+from monitoring.cli.listening import base_url_of, open_listener
 from monitoring.contract.bodies import RequestBody
 from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.document import published_document
@@ -64,13 +63,8 @@ def publisher(
     Point the webhook of your staging system at the URL, with the secret, and publish four new articles. The
     exam ends by itself, or with Ctrl-C. Status 0 if everything was right, else 1.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        fail(f"Cannot listen on {host}, port {port}: {error.strerror}. Choose another with --host or --port")
     exam, secret = PublisherExam(patience_seconds), secrets.token_urlsafe(24)
-    with listener:
+    with open_listener(host, port) as listener:
         typer.echo(f"Webhook URL      {base_url_of(listener)}/api/webhooks/publisher")
         typer.echo(f"X-Webhook-Secret {secret}")
         typer.echo(f"Publish {len(LESSONS)} new articles.")

@@ -14,15 +14,19 @@ from monitoring.settings import Settings
 @contextmanager
 def listening(settings: Settings) -> Iterator[socket.socket]:
     """Open the listening socket that child processes share, so that no connection waits for a dead child."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    address = (settings.host, settings.port)
-    try:
-        listener = socket.create_server(address, family=family, backlog=affordable_backlog())
-    except OSError as error:
-        place = f"{settings.host}, port {settings.port}"
-        fail(f"Cannot listen on {place}: {error.strerror}. Choose another with HOST= or PORT=")
-    with listener:
+    with open_listener(settings.host, settings.port, "HOST= or PORT=", affordable_backlog()) as listener:
         yield listener
+
+
+def open_listener(
+    host: str, port: int, choices: str = "--host or --port", backlog: int | None = None
+) -> socket.socket:
+    """Open a listening socket. Ends the command if that is impossible, and names what chooses another."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=backlog)
+    except OSError as error:
+        fail(f"Cannot listen on {host}, port {port}: {error.strerror}. Choose another with {choices}")
 
 
 def base_url_of(listener: socket.socket) -> str:
