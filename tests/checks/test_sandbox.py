@@ -17,6 +17,7 @@ from monitoring.checks.prober import open_prober, try_configuration
 from monitoring.checks.probes.heartbeat import MISSING_PING
 from monitoring.checks.probes.protocol import Objection
 from monitoring.checks.storing import Checked, store
+from monitoring.monitors.contracts.preparing import prepare_contract
 from monitoring.monitors.models import CheckState
 from monitoring.monitors.service import create_monitor
 from monitoring.outbound.failures import FailureCode
@@ -32,6 +33,8 @@ pytestmark = pytest.mark.anyio
 
 # By the schemes of their addresses. Those of other types are named like them.
 TYPES = {"https": "http", "tls": "certificate"}
+
+CONTRACT = {"document_url": "https://contract.test/openapi.json", "operation_id": "say"}
 
 # What a monitor finds: its error, None if it is up.
 FOUND: list[tuple[str, dict[str, Any], str | None]] = [
@@ -65,6 +68,8 @@ FOUND: list[tuple[str, dict[str, Any], str | None]] = [
     ("http://moved.test", {}, None),
     ("http://moved.test", {"follow_redirects": False}, "unexpected_status"),
     ("http://loop.test", {}, "too_many_redirects"),
+    ("https://contract.test/word", {"contract": CONTRACT}, None),
+    ("https://broken-contract.test/word", {"contract": CONTRACT}, "contract_violated"),
     ("http://garbled.test", {}, "invalid_response"),
     ("http://huge.test", {"required_keyword": "small"}, "response_too_large"),
     ("http://expired-certificate.test", {}, None),
@@ -118,14 +123,15 @@ async def sandbox_id(tmp_path: Path) -> AsyncIterator[UUID]:
 async def test_a_host_behaves_as_its_role_says(
     sandbox_id: UUID, url: str, fields: dict[str, Any], error: str | None
 ) -> None:
-    finding = await try_configuration(sandbox_id, configure(url, fields))
+    given = await prepare_contract(sandbox_id, configure(url, fields))
+    finding = await try_configuration(sandbox_id, given)
     assert finding.error == error, finding.message
 
 
 def test_every_error_of_a_check_can_be_played() -> None:
-    contracts = {"contract_violated", "contract_unjudged"}
+    others = {"assertion_failed", "contract_violated"}
     of_jobs = {*MISSING_PING, Objection.JOB_FAILED}
-    every = {*map(str, FailureCode), *map(str, Objection), "assertion_failed"} - contracts - of_jobs
+    every = {*map(str, FailureCode), *map(str, Objection), *others} - of_jobs
     assert {error for _, _, error in FOUND if error} == every
 
 

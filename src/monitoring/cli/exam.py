@@ -64,7 +64,7 @@ def publisher(
     exam ends by itself, or with Ctrl-C. Status 0 if everything was right, else 1.
     """
     exam, secret = PublisherExam(patience_seconds), secrets.token_urlsafe(24)
-    with listen(host, port, settable="--host or --port") as listener:
+    with listen(host, port) as listener:
         typer.echo(f"Webhook URL      {base_url_of(listener)}/api/webhooks/publisher")
         typer.echo(f"X-Webhook-Secret {secret}")
         typer.echo(f"Publish {len(LESSONS)} new articles.")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from monitoring.cli.failing import fail
 from monitoring.cli.open_files import affordable_backlog
 from monitoring.settings import Settings
 
 
-def listen(host: str, port: int, *, settable: str) -> socket.socket:
+def listen(host: str, port: int, *, settable: str = "--host or --port") -> socket.socket:
     """Open a listening socket.
 
     If the address cannot be had, the command ends with a sentence. `settable` says what sets another one.
@@ -24,11 +22,9 @@ def listen(host: str, port: int, *, settable: str) -> socket.socket:
         fail(f"Cannot listen on {host}, port {port}: {reason}. Choose another with {settable}")
 
 
-@contextmanager
-def listening(settings: Settings) -> Iterator[socket.socket]:
+def listen_for_children(settings: Settings) -> socket.socket:
     """Open the listening socket that child processes share, so that no connection waits for a dead child."""
-    with listen(settings.host, settings.port, settable="HOST= or PORT=") as listener:
-        yield listener
+    return listen(settings.host, settings.port, settable="HOST= or PORT=")
 
 
 def base_url_of(listener: socket.socket) -> str:

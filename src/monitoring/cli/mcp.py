@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -16,7 +15,7 @@ import uvicorn
 
 from monitoring.agents.calls import Key, Service, ServiceError
 from monitoring.cli.failing import fail
-from monitoring.cli.listening import base_url_of
+from monitoring.cli.listening import base_url_of, listen
 from monitoring.cli.reaching import read_key, read_url
 
 app = typer.Typer()
@@ -67,12 +66,7 @@ async def _serve_stdio(url: str, client_id: str, client_secret: str) -> None:
 async def _serve_http(url: str, host: str, port: int) -> None:
     from monitoring.agents.server import make_http_app  # noqa: PLC0415 - see above
 
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        fail(f"Cannot listen on {host}, port {port}: {error.strerror}. Choose another with --host or --port")
-    with listener:
+    with listen(host, port) as listener:
         async with _reaching(url) as service:
             typer.echo(f"Listening on {base_url_of(listener)}/mcp", err=True)
             app = make_http_app(service, host)

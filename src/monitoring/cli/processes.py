@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from monitoring.cli.failing import fail
-from monitoring.cli.listening import base_url_of, listening
+from monitoring.cli.listening import base_url_of, listen_for_children
 from monitoring.cli.loading import loading
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.contract.document import published_document
@@ -84,7 +84,7 @@ def serve(
         return
     from monitoring.cli.supervising import Supervisor  # noqa: PLC0415 - a single process makes no others
 
-    with listening(settings) as listener:
+    with listen_for_children(settings) as listener:
         supervisor = Supervisor(
             _serve_as_child,
             [(listener,)] * workers,

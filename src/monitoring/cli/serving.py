@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from monitoring.backends.assembly import open_storage_of
-from monitoring.cli.listening import base_url_of, listening
+from monitoring.cli.listening import base_url_of, listen_for_children
 from monitoring.cli.loading import loading
 from monitoring.cli.metrics_port import serve_metrics
 from monitoring.cli.migrating import demand_migrated_database
@@ -47,7 +47,7 @@ def serve_alone(settings: Settings, announce: Callable[[str], None]) -> int | No
         server = WebServer(config, stop.is_set, lambda opened: announce(base_url_of(opened)))
         await server.serve_until_stopped(listener)
 
-    with listening(settings) as listener, sending_traces(settings), serve_metrics(settings):
+    with listen_for_children(settings) as listener, sending_traces(settings), serve_metrics(settings):
         service, config = configure_server(settings)
         return run_until_stopped(
             work,

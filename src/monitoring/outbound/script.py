@@ -39,7 +39,8 @@ class Proof(Enum):
 class Part:
     """How a host behaves at a moment. The defaults are those of a host that is well.
 
-    `says` is the word in its answers, and `location` where it redirects to. Its certificate expires after
+    `says` is the word in its answers, and `location` where it redirects to. With `has_document`, its path
+    `/openapi.json` is a document that promises the word `kept`. Its certificate expires after
     `certificate_lasts`, counted from the day's midnight in UTC.
     """
 
@@ -52,6 +53,7 @@ class Part:
     location: str | None = None
     is_garbled: bool = False
     is_huge: bool = False
+    has_document: bool = False
     proof: Proof = Proof.NOTHING
     certificate_lasts: timedelta = timedelta(days=90)
 
@@ -105,6 +107,16 @@ ROLES = (
     Role("says-sold-out.test", "says this word", re.compile(r"says-([a-z0-9-]+)\.test"), _play_words),
     _role("moved.test", "redirects to up.test", Part(status=301, location="//up.test/")),
     _role("loop.test", "redirects to itself", Part(status=302, location="/")),
+    _role(
+        "contract.test",
+        "has an OpenAPI document at `/openapi.json`, and answers as it promises",
+        Part(has_document=True, says="kept"),
+    ),
+    _role(
+        "broken-contract.test",
+        "has the same document, and breaks its promise",
+        Part(has_document=True, says="broken"),
+    ),
     _role("garbled.test", "answers what is not HTTP", Part(is_garbled=True)),
     _role("huge.test", "answers 2 MiB", Part(is_huge=True)),
     _role(

@@ -38,6 +38,15 @@ _HUGE_BYTES = 2 * 1024 * 1024
 # As OpenSSL's x509_vfy.h has them
 _VERIFY_CODES = {Proof.EXPIRED: EXPIRED, Proof.UNTRUSTED: 19, Proof.OF_ANOTHER_HOST: 62}
 
+_DOCUMENT_PATH = b"/openapi.json"
+_SCHEMA = {"type": "object", "required": ["says"], "properties": {"says": {"enum": ["kept"]}}}
+_PROMISE = {"description": "The word.", "content": {"application/json": {"schema": _SCHEMA}}}
+_DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "A host of the sandbox", "version": "1"},
+    "paths": {"/word": {"get": {"operationId": "say", "responses": {"200": _PROMISE}}}},
+}
+
 _RECORDS = {
     "A": "192.0.2.1",
     "AAAA": "2001:db8::1",
@@ -201,10 +210,12 @@ def _line(part: Part) -> bytes:
 
 
 def _write(part: Part, asked: bytes) -> bytes:
-    """Write an HTTP answer (RFC 9112 §4). Its body is JSON with the host's word."""
+    """Write an HTTP answer (RFC 9112 §4). Its body is JSON with the host's word, or its document."""
     if part.is_garbled:
         return _line(part)
-    body = orjson.dumps({"says": part.says}) + b" " * (_HUGE_BYTES if part.is_huge else 0)
+    is_document = part.has_document and asked.split(b" ", 2)[1] == _DOCUMENT_PATH
+    said = _DOCUMENT if is_document else {"says": part.says}
+    body = orjson.dumps(said) + b" " * (_HUGE_BYTES if part.is_huge else 0)
     head = [f"HTTP/1.1 {part.status} {_phrase(part.status)}", "Content-Type: application/json"]
     if part.location:
         head.append(f"Location: {part.location}")

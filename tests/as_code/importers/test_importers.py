@@ -408,12 +408,15 @@ def test_gatus_keeps_its_variables_and_names_settings_that_are_not_known(
         "body": "{ shop { name } }",
         "client": {"tls": {"certificate-file": "client.pem"}, "proxy-url": "", "timeout": "5s"},
         "maintenance-windows": [{"start": "23:00"}],
+        "conditions": ["[STATUS] == any(200, 429)", "[BODY].rate == 1.5", "[BODY].name == null"],
     }
     monitors, _ = _import(pipeline, tmp_path, "gatus", {"endpoints": [query]})
     monitor = monitors["query"]
     assert monitor["url"] == "https://example.com/${PLACE}/$5"
     assert (monitor["method"], json.loads(monitor["request_body"])) == ("POST", {"query": query["body"]})
     assert monitor["request_headers"] == {"Content-Type": "application/json"}
+    assert monitor["expected_status_codes"] == ["200", "429"]
+    assert [each["value"] for each in monitor["assertions"]] == [1.5, "null"]
     assert monitor["note"] == "Not carried over: the setting maintenance-windows; the setting tls"
 
 

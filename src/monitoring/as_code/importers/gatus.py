@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+import orjson
+
 from monitoring.as_code.importers.drafts import Draft, read_mapping, seconds_of, write_tags
 
 _CONDITION = re.compile(r"\s*(\[\w+\]\S*|\w+\(\S+\))\s*(==|!=|<=|>=|<|>)\s*(.+?)\s*")
+_CODES = re.compile(r"[0-9]+|any\([0-9, ]+\)")
 _PATTERN = re.compile(r"pat\(\*([^*]+)\*\)")
 _OF_CONNECTIONS = {"[CONNECTED]": "true", "[DNS_RCODE]": "NOERROR"}
 _VARIABLE = re.compile(rb"\$(\$(?!\{)|[A-Za-z_]\w*)")
@@ -89,8 +91,8 @@ def _read_http(endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Dr
     draft.set_request(endpoint["url"], {**own, **(endpoint.get("headers") or {})})
     fields = draft.fields
     fields["method"] = endpoint.get("method", "POST" if is_graphql else "GET")
-    if endpoint.get("body"):
-        fields["request_body"] = json.dumps({"query": endpoint["body"]}) if is_graphql else endpoint["body"]
+    if body := endpoint.get("body"):
+        fields["request_body"] = orjson.dumps({"query": body}).decode() if is_graphql else body
     fields["verify_tls"] = not client.get("insecure")
     fields["follow_redirects"] = not client.get("ignore-redirect")
 
@@ -101,8 +103,8 @@ def _read_condition(condition: str, fields: dict[str, Any]) -> bool:
     if match is None:
         return False
     what, comparison, value = match.groups()
-    if (what, comparison) == ("[STATUS]", "==") and value.isdigit():
-        fields["expected_status_codes"] = [value]
+    if (what, comparison) == ("[STATUS]", "==") and (codes := _CODES.fullmatch(value)):
+        fields["expected_status_codes"] = re.findall("[0-9]+", codes[0])
     elif (what, comparison) == ("[STATUS]", "<") and value in {"300", "400", "500"}:
         fields["expected_status_codes"] = [f"{each}xx" for each in range(2, int(value[0]))]
     elif what == "[RESPONSE_TIME]" and comparison in {"<", "<="} and value.isdigit():
@@ -122,7 +124,9 @@ def _read_condition(condition: str, fields: dict[str, Any]) -> bool:
     return True
 
 
-def _value_of(text: str) -> str | int | bool:
-    if text in {"true", "false"}:
-        return text == "true"
-    return int(text) if text.isdigit() else text
+def _value_of(text: str) -> str | float | bool:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    return value if isinstance(value, int | float) else text
