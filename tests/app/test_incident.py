@@ -82,6 +82,27 @@ class TestPage:
         for path in ("/incidents", f"/monitors/{monitor.id}"):
             assert f'href="/app{page_of(service, monitor)}"' in owner.open(path).text
 
+    def test_tells_monitors_of_one_name_apart_by_their_urls(
+        self, service: RunningService, owner: Visitor, monitor: Monitor
+    ) -> None:
+        for path in ("/incidents", page_of(service, monitor)):
+            assert f"<bdi>{monitor.url}</bdi>" in owner.open(path).text
+
+    def test_shows_no_url_of_a_heartbeat(
+        self, service: RunningService, owner: Visitor, alice: Player
+    ) -> None:
+        async def begin() -> Monitor:
+            settings = {"type": "heartbeat", "name": "Backup", "heartbeat": {"period_seconds": 60}}
+            heartbeat = await create_monitor(alice.team_id, settings)
+            await break_down(heartbeat)
+            return heartbeat
+
+        heartbeat = service.run(begin())
+        for path in ("/incidents", page_of(service, heartbeat)):
+            page = owner.open(path).text
+            assert "Backup" in page
+            assert heartbeat.url not in page
+
     def test_says_that_nobody_is_told(
         self, service: RunningService, owner: Visitor, monitor: Monitor
     ) -> None:

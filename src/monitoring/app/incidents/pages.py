@@ -40,7 +40,6 @@ from monitoring.incidents.spans import read_incident_spans
 from monitoring.members.service import name_members
 from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor
-from monitoring.monitors.service import name_monitors
 from monitoring.notifications.deliveries import is_somebody_told, list_deliveries_about
 from monitoring.notifications.models import NotificationChannel
 from monitoring.notifications.muting import find_mute
@@ -66,10 +65,12 @@ async def show_incidents(visit: Visit) -> Response:
     sought = visit.query.get("state", "")
     state = sought if sought in set(IncidentState) else None
     page = await list_incidents(visit.team.id, None, state, INCIDENTS_A_PAGE, visit.after_id)
+    ids = {each.monitor_id for each in page.rows}
+    monitors = Monitor.filter(team_id=visit.team.id, id__in=list(ids)).only("id", "name", "type", "url")
     return visit.render(
         "incidents/list.html",
         incidents=page.rows,
-        names=await name_monitors(visit.team.id, {each.monitor_id for each in page.rows}),
+        monitors={each.id: each for each in await monitors} if ids else {},
         responders=await name_responders(visit.team.id, page.rows),
         error_words=ERRORS,
         state=state,
