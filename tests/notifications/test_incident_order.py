@@ -71,7 +71,7 @@ _TELLS = {
     "no longer degraded": "recovered",
     "is degraded": "degraded",
     "monitor.degraded": "degraded",
-    "takes care": "taken",
+    ": incident acknowledged": "taken",
     "incident.acknowledged": "taken",
     "is still down": "reminder",
     "incident.reminder": "reminder",

@@ -57,7 +57,7 @@ PURPOSES: Mapping[str, Purpose] = {
     ),
     "get_incident": Purpose("Get an incident: its cause, its times and who acknowledged it."),
     "acknowledge_incident": Purpose(
-        "Say that somebody takes care of an open incident. It ends reminders and what waits for nobody to "
+        "Acknowledge an open incident. It ends reminders and what waits for nobody to "
         "have acknowledged, so do it only if you are asked to.",
         is_destructive=True,
     ),

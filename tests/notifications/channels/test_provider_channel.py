@@ -335,7 +335,7 @@ ENDINGS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 
-# By type: the body that says there that somebody takes care.
+# By type: the body that acknowledges there.
 ACKNOWLEDGEMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "pagerduty": (
         "POST https://events.eu.pagerduty.com/v2/enqueue",

@@ -78,7 +78,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         {"incident": INCIDENT | {"acknowledged_by": "ana@example.com"}, "monitor": MONITOR},
         (
             Mood.NEUTRAL,
-            "Storefront: somebody takes care",
+            "Storefront: incident acknowledged",
             f"ana@example.com acknowledged it. Answered 503. {SINCE}{FACTS}",
             TO_THE_INCIDENT,
         ),

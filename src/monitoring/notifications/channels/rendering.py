@@ -67,7 +67,7 @@ def _render_acknowledged(event: str, subject: Mapping[str, Json], app_url: str) 
     return Message(
         event=event,
         mood=Mood.NEUTRAL,
-        title=f"{label_monitor(monitor)}: somebody takes care",
+        title=f"{label_monitor(monitor)}: incident acknowledged",
         text=write_text(
             [
                 f"{incident['acknowledged_by']} acknowledged it. {_render_downtime(subject)}",
