@@ -98,6 +98,16 @@ class TestOnRedis:
             assert (await counters.hit(THREE_A_MINUTE, option)).remaining == 2
             assert (await counters.hit(THREE_A_MINUTE, option)).remaining == 1
 
+    async def test_it_says_how_many_seconds_of_a_window_are_left(self, redis_server: RedisServer) -> None:
+        async with (
+            open_counters(SecretStr(redis_server.url)) as counters,
+            Redis.from_url(redis_server.url) as redis,
+        ):
+            await counters.hit(THREE_A_MINUTE, "begun")
+            assert 30_000 < await redis.pttl("monitoring:rate:api:begun") <= 60_000
+            await redis.pexpire("monitoring:rate:api:begun", 30_000)
+            assert 1 < (await counters.hit(THREE_A_MINUTE, "begun")).reset_seconds <= 30
+
     async def test_a_window_ends(self, redis_server: RedisServer) -> None:
         one_a_second = RateLimitPolicy("api", limit=1, window_seconds=1)
         async with open_counters(SecretStr(redis_server.url)) as counters, asyncio.timeout(5):
