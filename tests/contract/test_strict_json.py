@@ -103,3 +103,16 @@ class TestWhatNoDatabaseCanStore:
     def test_a_number_beyond_doubles_is_unfit(self, encoded: bytes) -> None:
         with pytest.raises(UnfitJsonError, match="numberTooLarge"):
             parse_json(encoded)
+
+
+class TestLevels:
+    @pytest.mark.parametrize(
+        ("opening", "closing"),
+        [("[" * 64, "]" * 64), ('{"a":' * 64, "}" * 64), ('[{"a":' * 32, "}]" * 32)],
+        ids=["arrays", "objects", "both"],
+    )
+    def test_sixty_four_are_read_and_one_more_is_unfit(self, opening: str, closing: str) -> None:
+        text = f"{opening}1{closing}"
+        assert parse_json(text.encode()) == json.loads(text)
+        with pytest.raises(UnfitJsonError, match="nestedTooDeeply"):
+            parse_json(f"{opening}[]{closing}".encode())

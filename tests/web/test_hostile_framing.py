@@ -37,11 +37,16 @@ class TestFraming:
         assert answer.headers["connection"] == "close"
 
     @pytest.mark.parametrize("sizes", [(70_000,), (60_000, 10_000), (10_000, 60_000), (100, 70_000)])
+    @pytest.mark.parametrize("ends_apart", [True, False])
     def test_a_head_above_the_limit_is_refused_however_it_arrives(
-        self, bakery: Address, sizes: tuple[int, ...]
+        self,
+        bakery: Address,
+        sizes: tuple[int, ...],
+        ends_apart: bool,  # noqa: FBT001
     ) -> None:
-        pieces = [f"X-Piece-{number}: {'x' * size}\r\n".encode() for number, size in enumerate(sizes)]
-        assert exchange(bakery, b"GET /loaves HTTP/1.1\r\nHost: x\r\n", *pieces, b"\r\n").status == 400
+        *pieces, last = (f"X-Piece-{number}: {'x' * size}\r\n".encode() for number, size in enumerate(sizes))
+        ending = [last, b"\r\n"] if ends_apart else [last + b"\r\n"]
+        assert exchange(bakery, b"GET /loaves HTTP/1.1\r\nHost: x\r\n", *pieces, *ending).status == 400
 
     def test_a_head_below_the_limit_is_read_however_it_arrives(self, bakery: Address) -> None:
         pieces = [f"X-Piece-{number}: {'x' * 15_000}\r\n".encode() for number in range(4)]
