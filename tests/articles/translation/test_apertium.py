@@ -98,12 +98,15 @@ class TestPipe:
         pipe.close()
 
     @pytest.mark.parametrize(
-        ("command", "reason"), [("tail -f /dev/null", "gave no answer"), ("true", "died twice")]
+        ("command", "patience_seconds", "reason"),
+        [("tail -f /dev/null", 0.2, "gave no answer"), ("true", 30, "died twice")],
     )
-    def test_silence_and_death_are_transient(self, command: str, reason: str, tmp_path: Path) -> None:
+    def test_silence_and_death_are_transient(
+        self, command: str, patience_seconds: float, reason: str, tmp_path: Path
+    ) -> None:
         mode_file = tmp_path / "broken.mode"
         mode_file.write_text(command)
-        pipe = ApertiumPipe(mode_file, silence_timeout_seconds=0.2)
+        pipe = ApertiumPipe(mode_file, silence_timeout_seconds=patience_seconds)
         with pytest.raises(TransientEngineError, match=f"mode broken {reason}"):
             pipe.translate(["word"])
 
