@@ -16,7 +16,9 @@ import httpx
 import pytest
 
 from cast import Player, form_readers, form_team
+from monitoring.auth.sandboxes import open_sandbox
 from monitoring.auth.scopes import SCOPES
+from monitoring.auth.service import create_key
 from monitoring.contract.openapi_30 import derive_openapi_30
 from promises import DOCUMENT, PUBLISHED
 from real_servers import find_free_port, wait_for_port
@@ -144,12 +146,20 @@ class TestWorkflows:
     def test_redocly_runs_them(
         self, watching_service: RunningService, owner: Player, server: UnsteadyServer, tmp_path: Path
     ) -> None:
+        job = {"type": "heartbeat", "name": "A job", "heartbeat": {"period_seconds": 3600}}
+        heartbeat = owner.post("/api/monitors", json=job).raise_for_status().json()
+        sandbox = watching_service.run(open_sandbox(owner.team_id))
+        test_key = watching_service.run(create_key(sandbox, "A test key", SCOPES))
         for name in ("openapi.yaml", "arazzo.yaml"):
             (tmp_path / name).write_bytes(httpx.get(f"{watching_service.base_url}/{name}").content)
         inputs = {
             "client_id": owner.client_id,
             "client_secret": owner.client_secret,
             "url": server.url,
+            "heartbeat_id": heartbeat["id"],
+            "ping_token": heartbeat["ping_url"].rpartition("/")[2],
+            "test_client_id": test_key.key.client_id,
+            "test_client_secret": test_key.client_secret,
             "webhook_secret": WEBHOOK_SECRET,
         }
         told = run(
