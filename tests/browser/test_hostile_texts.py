@@ -30,7 +30,7 @@ SCRIPT = "<script>window.hacked=1</script>"
 IMAGE = '"><img src=x onerror=window.hacked=1>'
 ATTRIBUTE = "' autofocus onfocus='window.hacked=1' x='"
 BREAKOUT = "</title></textarea></option></svg><svg onload=window.hacked=1>"
-TEMPLATE = "{{ 7 * 191 }}${7 * 191}<%= 7 * 191 %>"
+TEMPLATE = "{{7*1234567}}${7*1234567}<%=7*1234567%>"
 COMBINED = f"{SCRIPT}{IMAGE}{TEMPLATE}"
 LONG_IMAGE = f"{IMAGE}{'W' * 63}"
 EMAIL = f'"<img/src=x/onerror=window.hacked=1>"@{"w" * 63}.{"w" * 63}.{"w" * 50}.example'
@@ -251,5 +251,6 @@ def assert_nothing_ran(person: Person) -> None:
     for _ in range(5):
         person.page.keyboard.press("Tab")
     assert person.page.evaluate("window.hacked") is None
-    assert "1337" not in person.page.locator("body").inner_text()  # what a template would evaluate it to
+    # What a template would evaluate it to. It is long, since ids of things have shorter numbers by chance.
+    assert "8641969" not in person.page.locator("body").inner_text()
     assert person.find_fault() == []
