@@ -260,6 +260,7 @@ async def use_the_documents_credentials(player: Player) -> None:
 async def create_the_documents_things(team_id: UUID) -> None:
     """Make one thing of each kind with the id of the document's examples, so that most requests find it."""
     monitor = (await create_monitor(team_id, ADDRESS)).clone(pk=UUID(EXAMPLE_IDS["monitor_id"]))
+    monitor.key = EXAMPLE_IDS["key"]
     await monitor.save(force_create=True)
     for row in begin_checks(monitor, monitor.created_at):
         await row.save()
