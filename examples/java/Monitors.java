@@ -61,7 +61,7 @@ public final class Monitors {
     String cursor = null;
     do {
       String from = cursor;
-      MonitorList page = callWithToken(() -> monitors.listMonitors(null, from, null, null, null, null));
+      MonitorList page = callWithToken(() -> monitors.listMonitors(null, from, null, null, null, null, null, null));
       for (Monitor monitor : page.getMonitors()) {
         System.out.println(monitor.getStatus() + " " + monitor.getName() + " " + monitor.getUrl());
       }
@@ -71,7 +71,7 @@ public final class Monitors {
     Double ratio = callWithToken(() -> checks.getUptime(created.getId(), null, null, null)).getUptimeRatio();
     String uptime = ratio == null ? "not known yet" : String.format(Locale.ROOT, "%.3f%%", ratio * 100);
     System.out.println("uptime of 30 days: " + uptime);
-    IncidentList open = callWithToken(() -> incidents.listIncidents(null, IncidentState.OPEN, null, null));
+    IncidentList open = callWithToken(() -> incidents.listIncidents(null, IncidentState.OPEN, null, null, null));
     for (Incident incident : open.getIncidents()) { // the newest 50
       System.out.println("down: " + incident.getErrorMessage());
     }

@@ -88,7 +88,7 @@ public final class Journey {
       ids.add(created.getId());
     }
 
-    ApiResponse<Monitor> first = monitors.getMonitorWithHttpInfo(ids.get(0));
+    ApiResponse<Monitor> first = monitors.getMonitorWithHttpInfo(ids.get(0), null);
     String etag = first.getHeaders().get("etag").get(0);
     Monitor changed = monitors.updateMonitor(ids.get(0), new MonitorUpdate().intervalSeconds(600), null, etag);
     check(changed.getIntervalSeconds() == 600, "the change is made");
@@ -104,14 +104,14 @@ public final class Journey {
     for (UUID id : ids) {
       monitors.deleteMonitor(id, null, null);
     }
-    expect(404, "Monitor not found", () -> monitors.getMonitor(ids.get(0)));
+    expect(404, "Monitor not found", () -> monitors.getMonitor(ids.get(0), null));
   }
 
   private static List<UUID> listIds(MonitorsApi monitors) throws ApiException {
     List<UUID> ids = new ArrayList<>();
     String cursor = null;
     do {
-      MonitorList page = monitors.listMonitors(2, cursor, null, "shop", null, null);
+      MonitorList page = monitors.listMonitors(2, cursor, null, null, "shop", null, null, null);
       page.getMonitors().forEach(monitor -> ids.add(monitor.getId()));
       cursor = page.getNextCursor();
     } while (cursor != null);
@@ -140,12 +140,12 @@ public final class Journey {
 
   private static void learnWhatIsDown(ApiClient client) throws ApiException {
     IncidentsApi incidents = new IncidentsApi(client);
-    Incident incident = incidents.listIncidents(null, IncidentState.OPEN, null, null).getIncidents().get(0);
+    Incident incident = incidents.listIncidents(null, IncidentState.OPEN, null, null, null).getIncidents().get(0);
     check(incident.getError() == CheckError.UNEXPECTED_STATUS, "the incident says why");
     check(incident.getResolution() == null, "the incident goes on");
 
     UUID monitorId = incident.getMonitorId();
-    List<Incident> all = incidents.listIncidents(monitorId, null, null, null).getIncidents();
+    List<Incident> all = incidents.listIncidents(monitorId, null, null, null, null).getIncidents();
     check(all.size() == 2, "another one was before");
     check(all.get(1).getResolution() == IncidentResolution.RECOVERED, "the other one is over");
 
@@ -179,7 +179,7 @@ public final class Journey {
     NotificationChannelUpdate off =
         new NotificationChannelUpdate(
             new WebhookChannelUpdate().type(WebhookChannelUpdate.TypeEnum.WEBHOOK).enabled(false));
-    NotificationChannel disabled = notifications.updateNotificationChannel(webhookId, off, null);
+    NotificationChannel disabled = notifications.updateNotificationChannel(webhookId, off, null, null);
     check(!disabled.getWebhookChannel().getEnabled(), "the webhook is off");
     String sentence = "Notification channel is disabled";
     ApiException refused = expect(409, sentence, () -> notifications.testNotificationChannel(webhookId, null));
@@ -187,7 +187,7 @@ public final class Journey {
         client.getObjectMapper().readValue(refused.getResponseBody(), NotificationChannelSilentError.class);
     check(error.getError().equals(sentence), "the error has its type");
 
-    notifications.deleteNotificationChannel(webhookId, null);
+    notifications.deleteNotificationChannel(webhookId, null, null);
   }
 
   private static void followAnArticle() throws ApiException, InterruptedException {
@@ -203,7 +203,7 @@ public final class Journey {
     Set<String> locales = Set.copyOf(accepted.getLocales());
     Instant deadline = Instant.now().plus(Duration.ofSeconds(60));
     while (Instant.now().isBefore(deadline)) {
-      Article article = articles.getArticle(accepted.getArticleId());
+      Article article = articles.getArticle(accepted.getArticleId(), null);
       List<Translation> translations = article.getTranslations();
       check(
           translations.stream().map(Translation::getLocale).collect(Collectors.toSet()).equals(locales),

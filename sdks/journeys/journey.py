@@ -58,8 +58,10 @@ from monitoring_client.models import (
     Uptime,
     WebhookChannel,
     WebhookChannelCreate,
+    WebhookChannelCreateType,
     WebhookChannelCreated,
     WebhookChannelUpdate,
+    WebhookChannelUpdateType,
     Window,
 )
 from monitoring_client.types import UNSET
@@ -160,7 +162,9 @@ def learn_what_is_down(client: AuthenticatedClient) -> None:
 
 def be_told_of_incidents(client: AuthenticatedClient) -> None:
     wanted = WebhookChannelCreate(
-        type_="webhook", url="https://pager.example.com/hooks", events=[NotificationEvent.INCIDENT_OPENED]
+        type_=WebhookChannelCreateType.WEBHOOK,
+        url="https://pager.example.com/hooks",
+        events=[NotificationEvent.INCIDENT_OPENED],
     )
     webhook = create_notification_channel.sync(client=client, body=wanted)
     assert isinstance(webhook, WebhookChannelCreated)
@@ -174,7 +178,7 @@ def be_told_of_incidents(client: AuthenticatedClient) -> None:
     assert isinstance(page, NotificationDeliveryList)
     assert [delivery.id for delivery in page.deliveries] == [sent.id]
 
-    off = WebhookChannelUpdate(type_="webhook", enabled=False)
+    off = WebhookChannelUpdate(type_=WebhookChannelUpdateType.WEBHOOK, enabled=False)
     disabled = update_notification_channel.sync(webhook.id, client=client, body=off)
     assert isinstance(disabled, WebhookChannel)
     assert not disabled.enabled
