@@ -25,6 +25,7 @@ from hypothesis.strategies import text
 import chosen_backends
 from cast import Player, form_readers, form_team
 from monitoring import worker
+from monitoring.articles.models import Article, Translation
 from monitoring.auth.credentials import hash_secret
 from monitoring.auth.models import ApiKey
 from monitoring.auth.sandboxes import open_sandbox
@@ -285,3 +286,17 @@ async def create_the_documents_things(team_id: UUID) -> None:
         error="unexpected_status",
         error_message="Answered 503 instead of 2xx",
     )
+    now = monitor.created_at
+    article = await Article.create(
+        id=UUID(EXAMPLE_IDS["article_id"]),
+        identity="the document's",
+        slug="how-to-choose-running-shoes",
+        revision=1,
+        content_hash="",
+        payload={"article": {"title": "How to choose running shoes"}},
+        tags=[],
+        received_at=now,
+        updated_at=now,
+        nudged_at=now,
+    )
+    await Translation.create(article=article, locale=EXAMPLE_IDS["locale"], revision=1, due_at=now)
