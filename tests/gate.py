@@ -1,8 +1,8 @@
 """What `pytest --gate` leaves to `make night`, so that the gate takes minutes.
 
-A test says that by `pytest.mark.night("why")`. On PostgreSQL, Redis and S3, the gate runs what is about our
-SQL, locks, migrations, queues and files, and a sample of each operation. What only passes through them it
-runs on the embedded backends alone.
+A test says that by `pytest.mark.night("why")`; of those in a browser, the gate runs `WALKS`. On PostgreSQL,
+Redis and S3, the gate runs what is about our SQL, locks, migrations, queues and files, and a sample of each
+operation. What only passes through them it runs on the embedded backends alone.
 """
 
 from __future__ import annotations
@@ -81,12 +81,22 @@ PASS_THROUGH = (
 # Of these folders, they have SQL of their own.
 STAY = ("tests/app/test_live_pages.py", "tests/app/test_fingerprints.py")
 
+# The gate's browser opens every page once, looks for barriers, fills forms and follows what changes.
+WALKS = (
+    "tests/browser/test_accessible.py",
+    "tests/browser/test_forms.py",
+    "tests/browser/test_hostile_texts.py",
+    "tests/browser/test_journey.py",
+    "tests/browser/test_live.py",
+    "tests/browser/test_refused.py",
+)
+
 
 def is_left_to_the_night(item: pytest.Item) -> bool:
     """Say whether the gate does without a test, on the backends of this run."""
-    if item.get_closest_marker("night"):
+    path = item.path.relative_to(ROOT).as_posix()
+    if item.get_closest_marker("night") or (path.startswith("tests/browser/") and path not in WALKS):
         return True
     if not chosen_backends.is_production() or item.get_closest_marker("production"):
         return False
-    path = item.path.relative_to(ROOT).as_posix()
     return path not in STAY and any(fnmatch(path, each) for each in PASS_THROUGH)

@@ -6,12 +6,12 @@ from fnmatch import fnmatch
 
 import pytest
 
-from gate import PASS_THROUGH, ROOT, STAY, is_left_to_the_night
+from gate import PASS_THROUGH, ROOT, STAY, WALKS, is_left_to_the_night
 
 
 def test_every_file_it_names_is_there() -> None:
     files = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("*tests/**/test_*.py")]
-    named = [*PASS_THROUGH, *STAY]
+    named = [*PASS_THROUGH, *STAY, *WALKS]
     assert [name for name in named if not any(fnmatch(file, name) for file in files)] == []
 
 

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from browser.chromium import Arrive
     from running_service import RunningService
 
-pytestmark = [
-    pytest.mark.embedded("a browser sees the same pages on every backend"),
-    pytest.mark.night("a browser's walk is the gate's"),
-]
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 PHONE = {"width": 390, "height": 844}
 

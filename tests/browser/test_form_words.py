@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from browser.acme.team import Acme
     from browser.chromium import Arrive, Person
 
-pytestmark = [
-    pytest.mark.embedded("a browser sees the same pages on every backend"),
-    pytest.mark.night("a browser's walk is the gate's"),
-]
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 WAY_OUT = re.compile(r'</button>\s*(?:</form>\s*)?<a class="button" [^>]*>(Cancel|Keep|Leave)\b')
 DELETES = re.compile(r'<button class="button danger">(?:Delete|Remove|Withdraw) ')

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from browser.chromium import Arrive
     from running_service import RunningService
 
-pytestmark = [
-    pytest.mark.embedded("pages are the same on every backend"),
-    pytest.mark.night("a browser's walk is the gate's"),
-]
+pytestmark = pytest.mark.embedded("pages are the same on every backend")
 
 # WCAG 2.2, 2.5.8
 LEAST_TARGET = 24

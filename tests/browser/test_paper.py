@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     from browser.acme.team import Acme
     from browser.chromium import Arrive
 
-pytestmark = [
-    pytest.mark.embedded("a browser sees the same pages on every backend"),
-    pytest.mark.night("a browser's walk is the gate's"),
-]
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 TO_PRESS = "header, nav:not([aria-label=Pages]), button, select, input, textarea, a[href*='.csv'], .skip"
 SEEN = "parts => parts.filter(part => part.checkVisibility()).map(part => part.outerHTML.slice(0, 100))"

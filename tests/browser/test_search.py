@@ -11,10 +11,7 @@ if TYPE_CHECKING:
     from browser.acme.team import Acme
     from browser.chromium import Arrive
 
-pytestmark = [
-    pytest.mark.embedded("a browser sees the same pages on every backend"),
-    pytest.mark.night("a browser's walk is the gate's"),
-]
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 
 class TestTyping:

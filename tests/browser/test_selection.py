@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from browser.chromium import Arrive, Person
     from running_service import RunningService
 
-pytestmark = [
-    pytest.mark.embedded("a browser sees the same pages on every backend"),
-    pytest.mark.night("a browser's walk is the gate's"),
-]
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 
 @pytest.fixture

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from browser.chromium import Arrive
     from running_service import RunningService
 
-pytestmark = [
-    pytest.mark.embedded("a browser sees the same pages on every backend"),
-    pytest.mark.night("a browser's walk is the gate's"),
-]
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 SMALL_PHONE = ViewportSize(width=360, height=740)
 CHANNELS = "/settings/notifications"

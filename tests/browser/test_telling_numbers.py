@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from monitoring.monitors.models import Monitor
     from running_service import RunningService
 
-pytestmark = [
-    pytest.mark.embedded("a browser sees the same pages on every backend"),
-    pytest.mark.night("a browser's walk is the gate's"),
-]
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 REFUSED = Failure(FailureCode.CONNECTION_REFUSED, "Connection refused")
 # Labels that stick out of the card, or lie on one another.

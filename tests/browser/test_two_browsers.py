@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     from monitoring.monitors.models import Monitor
     from running_service import RunningService
 
-pytestmark = [
-    pytest.mark.embedded("a browser sees the same pages on every backend"),
-    pytest.mark.night("other tests use Chromium, which does most of what Firefox does"),
-]
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 BROWSERS = ("Chromium", "Firefox")
 BLOG = "Blog in {}"  # a team that sees articles

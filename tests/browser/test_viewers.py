@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from browser.acme.team import Acme
     from running_service import RunningService
 
-pytestmark = [
-    pytest.mark.embedded("what a page offers is the same on every backend"),
-    pytest.mark.night("a browser's walk is the gate's"),
-]
+pytestmark = pytest.mark.embedded("what a page offers is the same on every backend")
 
 # A person's own sessions and password, in any role.
 OWN_FORMS = {

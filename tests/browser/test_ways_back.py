@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from monitoring.settings.values import RateLimitPolicy
     from running_service import RunningService
 
-pytestmark = [
-    pytest.mark.embedded("a browser sees the same pages on every backend"),
-    pytest.mark.night("a browser's walk is the gate's"),
-]
+pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")
 
 
 def sees_navigation(person: Person) -> bool:
