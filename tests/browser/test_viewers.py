@@ -28,6 +28,7 @@ pytestmark = [
 # A person's own sessions and password, in any role.
 OWN_FORMS = {
     "/sign-out",
+    "/settings/account/name",
     "/settings/account/password",
     "/settings/account/sign-out-everywhere",
     "/settings/account/sessions/{session_id}/end",
