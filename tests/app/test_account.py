@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from running_service import RunningService
 
 ACCOUNT = "/settings/account"
+NAME_FORM = "/settings/account/name"
 PASSWORD_FORM = "/settings/account/password"
 SIGN_OUT = "/settings/account/sign-out-everywhere"
 NEW_PASSWORD = "tractor umbrella limestone"
@@ -95,6 +96,22 @@ def find_end_of(visitor: Visitor, browser: str) -> str:
     ends = [re.findall(r'action="/app([^"]*/end)"', row) for row in rows if browser in row]
     path: str = next(end for (end,) in ends)
     return path
+
+
+class TestAnotherName:
+    def test_is_the_one_that_the_team_sees(self, owner: Visitor, member: Visitor) -> None:
+        changed = owner.submit(NAME_FORM, name=" Grace Hopper ")
+        assert NOTICES["name_changed"] in read_text(changed.text)
+        assert "Grace Hopper" in read_text(member.open("/settings/members").text)
+        log = read_text(owner.open("/settings/audit-log").text)
+        assert f"Name: {owner.user.name} → became Grace Hopper" in log
+
+    @pytest.mark.parametrize("name", ["", " ", "\u200b", "x" * 101])
+    def test_that_nobody_could_read_is_refused_and_kept(self, owner: Visitor, name: str) -> None:
+        refused = owner.submit(NAME_FORM, name=name)
+        assert refused.status_code == 400
+        assert REFUSALS["name_invalid"] in read_text(refused.text)
+        assert owner.user.name in read_text(owner.open(ACCOUNT).text)
 
 
 class TestAnotherPassword:

@@ -191,9 +191,9 @@ class TestThePage:
         [points] = re.findall(r'aria-label="Time of the response times" data-points="(.*?)"', page, re.DOTALL)
         told = points.split("\n")
         assert len(told) in (count - 1, count, count + 1)  # the clock may stand at the edge of a window
-        assert [each.partition(": ")[2] for each in told[1:-1]] == ["p50 128 ms, p95 128 ms"] * (
-            len(told) - 2
-        )
+        assert [each.partition(": ")[2] for each in told[1:-1]] == [
+            "median 128 ms, 95th percentile 128 ms"
+        ] * (len(told) - 2)
         assert re.search(rf"Response times of \d+ {window}s: ", page)
         assert "Response times by hour" in page
         for days in ("7d", "90d"):

@@ -333,14 +333,14 @@ class TestUptime:
             "not enough data",
         ]
 
-    def test_says_nothing_of_a_monitor_that_is_younger_than_an_hour(
+    def test_of_a_monitor_that_is_younger_than_an_hour_says_of_how_long(
         self, service: RunningService, owner: Visitor, alice: Player
     ) -> None:
         monitor = create(alice)
         service.run(_live(monitor, 12))
         service.run(_rejuvenate(monitor))
         _, uptime = owner.open("/monitors").text.split('class="number uptime">')
-        assert read_text(uptime).startswith("not enough data")
+        assert read_text(uptime).startswith("50.06 % of 59 min")
 
     def test_leaves_time_in_maintenance_out(
         self, service: RunningService, owner: Visitor, alice: Player

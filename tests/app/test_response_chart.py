@@ -170,8 +170,8 @@ class TestTheChart:
         chart = draw_chart(windows, zone=ZoneInfo("Asia/Kolkata"))
         assert chart
         assert chart.points == [
-            "05:30: p50 130 ms, p95 1.2 s",
-            "06:30: p50 130 ms, p95 240 ms, 2 of 15 checks failed",
+            "05:30: median 130 ms, 95th percentile 1.2 s",
+            "06:30: median 130 ms, 95th percentile 240 ms, 2 of 15 checks failed",
             "07:30: all 3 checks failed",
             "08:30: the only check failed",
             "09:30: no checks",

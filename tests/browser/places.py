@@ -119,6 +119,7 @@ PLACES = {
     "member-invite": Place("/settings/members/invite"),
     "member-withdraw": Place("/settings/members/invitations/{acme.invited.invitation.id}/withdraw"),
     "account": Place("/settings/account"),
+    "account-name": Place("/settings/account/name"),
     "account-password": Place("/settings/account/password"),
     "audit-log": Place("/settings/audit-log"),
     "plan": Place("/settings/plan"),
@@ -194,6 +195,7 @@ PLACES = {
     "member-role-refused": Place(_OWNER, ({"role": "member"},), 400),
     "member-remove-refused": Place(f"{_OWNER}/remove", ({},), 400),
     "member-reset-code": Place(f"{_MEMBER}/reset-code", ({},)),
+    "account-name-refused": Place("/settings/account/name", ({"name": " "},), 400),
     "account-password-refused": Place(
         "/settings/account/password",
         ({"current_password": "a guess", "new_password": "a new pass phrase"},),

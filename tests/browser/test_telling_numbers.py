@@ -154,7 +154,8 @@ class TestTheCharts:
                 choose = slider.tap if has_touch else slider.hover
                 choose(position={"x": x, "y": box["height"] / 2})
                 assert re.match(
-                    r"\d\d:\d\d: (p50 \d+ ms, p95 \d+ ms|DNS \d+, .+ transfer \d+ ms)", said.inner_text()
+                    r"\d\d:\d\d: (median \d+ ms, 95th percentile \d+ ms|DNS \d+, .+ transfer \d+ ms)",
+                    said.inner_text(),
                 )
                 first = said.inner_text()
                 line = chart.locator("line.chosen")
@@ -220,7 +221,7 @@ class TestTheCharts:
         owner.open(f"/incidents/{acme.incidents['resolved']}")
         slider, said = find_windows(owner.page.locator("svg.chart"))
         assert slider.is_hidden()
-        assert re.match(r"\d\d:\d\d: p50 ", said.inner_text())
+        assert re.match(r"\d\d:\d\d: median ", said.inner_text())
         owner.page.get_by_text("The same as a table").click()
         assert owner.page.get_by_role("table", name="Response times by 5-minute window").is_visible()
 

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.embedded("what a page offers is the same on every backe
 # A person's own sessions and password, in any role.
 OWN_FORMS = {
     "/sign-out",
+    "/settings/account/name",
     "/settings/account/password",
     "/settings/account/sign-out-everywhere",
     "/settings/account/sessions/{session_id}/end",

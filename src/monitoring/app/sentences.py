@@ -41,6 +41,7 @@ NOTICES = {
     "monitors_untagged": "The selected monitors no longer have the tag.",
     "monitors_unmuted": "The selected monitors are unmuted.",
     "monitors_unfinished": "There were too many to do at once. Some are done: repeat the action to continue.",
+    "name_changed": "Your name is changed.",
     "password_changed": "The password is changed. Other browsers are signed out.",
     "role_changed": "The role is changed.",
     "other_session_ended": "That browser is signed out.",

@@ -15,6 +15,7 @@ class Action(StrEnum):
     MEMBER_JOINED = "member.joined"
     MEMBER_REMOVED = "member.removed"
     ROLE_CHANGED = "member.role_changed"
+    NAME_CHANGED = "member.name_changed"
     RESET_CODE_MADE = "member.reset_code_made"
     PASSWORD_CHANGED = "password.changed"  # noqa: S105 - what was done
     PASSWORD_RESET = "password.reset"  # noqa: S105 - what was done

@@ -23,14 +23,19 @@ async def measure_closely(
     """Measure windows of 1, 5 or 15 minutes: the shortest of which there are not too many.
 
     No window is shorter than the time between checks. The range is rounded outwards. The list is empty where
-    windows must be hours: the range is longer than a day, checks are rarer, or results are no longer kept.
+    windows must be hours: the range is longer than a day, checks are rarer, or results are no longer kept. A
+    window that has not ended counts from its first check on.
     """
     length = choose_length(end - start, timedelta(seconds=monitor.interval_seconds))
     if length is None or start < oldest_result_kept(now, current_backends().settings):
         return []
     start, end = floor(start, length), ceil(end, length)
     found = await measure_windows(monitor.id, start, end, length)
-    return [(window, found.get(window[0], Summary())) for window in divide(start, end, length)]
+    return [
+        (window, found.get(window[0], Summary()))
+        for window in divide(start, end, length)
+        if window[1] <= now or window[0] in found
+    ]
 
 
 def choose_length(span: timedelta, interval: timedelta) -> timedelta | None:

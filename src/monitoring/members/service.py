@@ -14,7 +14,7 @@ from monitoring.backends.database import transaction
 from monitoring.members.models import Invitation, Role, User
 from monitoring.members.passwords import hash_password, is_same_password
 from monitoring.members.refusals import Refused
-from monitoring.members.rules import check_password, read_email
+from monitoring.members.rules import check_password, read_email, read_name
 from monitoring.members.sessions import end_sessions
 
 
@@ -75,6 +75,16 @@ async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:
             await _give_up_ownership(user)
         await user.delete()
         await record(team_id, by, Action.MEMBER_REMOVED, user.email, user.id)
+
+
+async def change_name(user: User, name: str, *, by: Actor) -> None:
+    """Give a user another name. Raises `Refused("name_invalid")`. Idempotent."""
+    name = read_name(name)
+    async with transaction():
+        await lock_team(user.team_id)
+        if await User.filter(id=user.id).exclude(name=name).update(name=name):
+            change = Change("name", user.name, name)
+            await record(user.team_id, by, Action.NAME_CHANGED, user.email, user.id, [change])
 
 
 async def change_password(user: User, current: str, new: str, *, by: Actor, keep: UUID | None = None) -> None:

@@ -46,6 +46,21 @@ async def show_account(visit: Visit) -> Response:
     return visit.render("account/account.html", sessions=rows)
 
 
+async def show_name(visit: Visit) -> Response:
+    """Ask for another name."""
+    return visit.render("account/name.html", name=visit.user.name, error=None)
+
+
+async def change_name(visit: Visit) -> Response:
+    """Change the name by which the team knows the person."""
+    name = (await visit.read_form()).get("name", "")
+    try:
+        await service.change_name(visit.user, name, by=visit.actor)
+    except Refused as refused:
+        return visit.render("account/name.html", 400, name=name, error=refused.sentence)
+    return visit.redirect("/settings/account", notice="name_changed")
+
+
 async def show_password(visit: Visit) -> Response:
     """Ask for the current password and a new one."""
     return visit.render("account/password.html", errors={})
@@ -116,6 +131,7 @@ async def show_plan(visit: Visit) -> Response:
 
 ROUTES = (
     for_signed_in("/settings/account", get=show_account),
+    for_signed_in("/settings/account/name", get=show_name, post=change_name),
     for_signed_in("/settings/account/password", get=show_password, post=change_password),
     for_signed_in("/settings/account/sessions/{session_id}/end", post=end_other_session),
     for_signed_in("/settings/account/sign-out-everywhere", post=sign_out_everywhere),

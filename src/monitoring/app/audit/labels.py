@@ -31,6 +31,7 @@ _WORDS = {
     Action.MEMBER_REMOVED: "removed the member",
     Action.ROLE_CHANGED: "changed the role of",
     Action.RESET_CODE_MADE: "created a code for a new password of",
+    Action.NAME_CHANGED: "changed the name of",
     Action.PASSWORD_CHANGED: "changed their password",
     Action.PASSWORD_RESET: "set a new password with a code",
     Action.PASSWORD_LINK_ASKED: "asked by email for a new password of",

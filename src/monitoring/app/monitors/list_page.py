@@ -14,7 +14,7 @@ from starlette.responses import Response
 from monitoring.app import cookies
 from monitoring.app.live.fingerprints import Shown, Source
 from monitoring.app.live.following import live
-from monitoring.app.monitors.charts import MAX_BARS, MIN_COUNTED, draw_bars
+from monitoring.app.monitors.charts import MAX_BARS, draw_bars
 from monitoring.app.monitors.labels import ERRORS, STATUSES, UNANSWERED
 from monitoring.app.monitors.list_filter import place_problem, read_filter
 from monitoring.app.monitors.list_view import DENSITIES, ORDERS, ListView, read_view
@@ -234,7 +234,6 @@ async def _render_list(  # noqa: PLR0913, PLR0917 - what the page shows
     refused: RefusedAct | None,
 ) -> Response:
     by_id = {each["id"]: each for each in listed.monitors}
-    old_enough = [id_ for id_, each in by_id.items() if each["created_at"] <= visit.now - MIN_COUNTED]
     most_common = around.tags.most_common(TAGS_SHOWN)
     return visit.render(
         "monitors/list.html",
@@ -247,13 +246,14 @@ async def _render_list(  # noqa: PLR0913, PLR0917 - what the page shows
         errors=errors,
         type_forms=TYPE_FORMS,
         types=around.types,
+        an_hour_ago=visit.now - timedelta(hours=1),
         tags=around.tags,
         common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,
         error_words=ERRORS,
         worrying=_WORRYING,
         bars=await _draw_bars(visit.now, listed) if view.density.has_pictures else {},
-        uptimes=await measure_ratios(old_enough, visit.now - UPTIME_RANGE, visit.now),
+        uptimes=await measure_ratios(list(by_id), visit.now - UPTIME_RANGE, visit.now),
         untold={id_ for id_, monitor in by_id.items() if not is_alerted(around.routes, id_, monitor["tags"])},
         tells_somebody=bool(around.routes),
         muted=find_muted(around.mutes, visit.now),

@@ -233,7 +233,9 @@ def _tell_times(summary: Summary) -> str:
         return "no checks"
     if summary.p50_ms is None:
         return "the only check failed" if checks == 1 else f"all {checks:,} checks failed"
-    times = f"p50 {write_milliseconds(summary.p50_ms)}, p95 {write_milliseconds(summary.p95_ms)}"
+    times = (
+        f"median {write_milliseconds(summary.p50_ms)}, 95th percentile {write_milliseconds(summary.p95_ms)}"
+    )
     return f"{times}, {failed:,} of {checks:,} checks failed" if failed else times
 
 
