@@ -313,6 +313,13 @@ class TestDocument:
         ]
         assert unused == []
 
+    def test_what_stands_beside_a_reference_goes_before_its_like_in_the_target(self) -> None:
+        field = SCHEMAS["ArticleSubmission"]["properties"]["event"]
+        assert DOCUMENT.follow(field) == SCHEMAS["PublisherStatus"] | {
+            "description": field["description"],
+            "examples": field["examples"],
+        }
+
 
 class TestBounds:
     """What a client may send when it creates or changes a thing, and what it is then told."""

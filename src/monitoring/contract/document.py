@@ -69,12 +69,16 @@ class Document:
         return orjson.dumps(derive_openapi_30(publish(self.root)))
 
     def follow(self, node: Node) -> Node:
-        """Return the target of a Reference Object; any other node is returned as it is."""
+        """Return the target of a reference; any other node is returned as it is.
+
+        What stands beside `$ref` goes before its like in the target (JSON Schema 2020-12, 8.2.3.1).
+        """
         while "$ref" in node:
             target: Json = self.root
             for step in node["$ref"].removeprefix("#/").split("/"):
                 target = target[step.replace("~1", "/").replace("~0", "~")]
-            node = target
+            beside = {keyword: value for keyword, value in node.items() if keyword != "$ref"}
+            node = {**target, **beside} if beside else target
         return node
 
     def allowed_methods(self, path: str) -> list[str]:
