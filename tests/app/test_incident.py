@@ -86,7 +86,7 @@ class TestPage:
         self, service: RunningService, owner: Visitor, monitor: Monitor
     ) -> None:
         for path in ("/incidents", page_of(service, monitor)):
-            assert f"<bdi>{monitor.url}</bdi>" in owner.open(path).text
+            assert f" {monitor.url} " in read_text(owner.open(path).text)
 
     def test_shows_no_url_of_a_heartbeat(
         self, service: RunningService, owner: Visitor, alice: Player
@@ -118,7 +118,8 @@ class TestPage:
         channel = {"type": "slack", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
         alice.post("/api/notification-channels", json=channel).raise_for_status()
         page = owner.open(path).text
-        assert "Nobody has been notified of this incident. It can be sent to Ops." in read_text(page)
+        told = "Nobody has been notified of this incident, because it began before there was a channel for it."
+        assert f"{told} It can be sent to Ops." in read_text(page)
         form = read_forms(page)[f"/app{path}/tell"]
         for _ in range(2):
             owner.post(f"{path}/tell", data=form)

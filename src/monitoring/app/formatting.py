@@ -27,7 +27,7 @@ _TENTHS_A_MINUTE = 600
 
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
-_WORD_ENDS = re.compile(r"(?<=\w)(?=[.@]\w)|(?<=:)(?=\w)|(?<=\bmon_live_)")
+_WORD_ENDS = re.compile(r"(?<=\w)(?=[.@]\w)|(?<=:)(?=\w)|(?<=\w[/=])(?=\w)|(?<=\bmon_live_)")
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
@@ -154,7 +154,8 @@ def begin_sentence(actor: str) -> str:
 def add_break_points(text: str) -> Markup:
     """Let a long email or address break before its `@` and its dots, and not within a word.
 
-    An IPv6 address breaks after its colons, a client_id after the letters that all of them begin with.
+    A URL breaks after the slashes of its path, an IPv6 address after its colons, and a client_id after the
+    letters that all of them begin with.
     """
     return Markup(_WORD_ENDS.sub("<wbr>", str(Markup.escape(text))))  # noqa: S704 - escaped
 
