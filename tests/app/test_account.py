@@ -50,7 +50,10 @@ class TestYourAccount:
     def test_says_who_you_are(self, owner: Visitor, member: Visitor) -> None:
         for visitor, role in ((owner, "owner"), (member, "member")):
             text = read_text(visitor.open(ACCOUNT).text)
-            assert f"Name Alice Change your name Email {visitor.email} Team {visitor.team.name} Role {role}" in text
+            assert (
+                f"Name Alice Change your name Email {visitor.email} Team {visitor.team.name} Role {role}"
+                in text
+            )
 
     def test_lists_the_browsers_you_are_signed_in_with(
         self, owner: Visitor, member: Visitor, service: RunningService

@@ -118,7 +118,9 @@ class TestPage:
         channel = {"type": "slack", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
         alice.post("/api/notification-channels", json=channel).raise_for_status()
         page = owner.open(path).text
-        told = "Nobody has been notified of this incident, because it began before there was a channel for it."
+        told = (
+            "Nobody has been notified of this incident, because it began before there was a channel for it."
+        )
         assert f"{told} It can be sent to Ops." in read_text(page)
         form = read_forms(page)[f"/app{path}/tell"]
         for _ in range(2):
