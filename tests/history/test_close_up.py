@@ -86,7 +86,7 @@ async def test_each_window_adds_up_the_results_of_its_monitor_in_it(
         if not NOON - 40 * MINUTE < moment < NOON - 20 * MINUTE
     ]
     await write_down([*results, *(make_result(other.id, NOON - n * MINUTE, "down") for n in range(60))])
-    told = await measure_closely(monitor, end - span, end, end)
+    told = await measure_closely(monitor, end - span, end, end + HOUR)
     assert len(told) == window_count
     assert told[0][0][0] <= end - span
     assert told[-1][0][1] >= end
@@ -106,6 +106,16 @@ async def test_a_window_begins_with_its_first_moment_and_ends_before_the_next() 
         (NOON, 2),
         (NOON + 5 * MINUTE, 1),
     ]
+
+
+@on_both_backends
+async def test_a_window_that_has_not_ended_counts_from_its_first_check_on() -> None:
+    [monitor] = await make_monitors()
+    monitor.interval_seconds = 60
+    now = NOON + 7 * SECOND
+    assert len(await measure_closely(monitor, NOON - 5 * MINUTE, now, now)) == 5
+    await write_down([make_result(monitor.id, NOON + SECOND)])
+    assert len(await measure_closely(monitor, NOON - 5 * MINUTE, now, now)) == 6
 
 
 @on_both_backends

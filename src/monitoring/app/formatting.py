@@ -27,7 +27,7 @@ _TENTHS_A_MINUTE = 600
 
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
-_WORD_ENDS = re.compile(r"(?<=\w)(?=[.@]\w)|(?<=:)(?=\w)|(?<=\w[/=])(?=\w)|(?<=\bmon_live_)")
+_WORD_ENDS = re.compile(r"(?<=\w)(?=[.@]\w)|(?<=:)(?=\w)|(?<=\w/)(?=\w)|(?<=\bmon_live_)")
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
