@@ -213,8 +213,10 @@ class TestPage:
 
         async def end() -> UUID:
             monitor = await create_monitor(alice.team_id, {"url": "https://shop.example.com/"})
-            await break_down(monitor)
-            await resolve(monitor, resolution)
+            async with transaction():  # no worker sees it before
+                await break_down(monitor)
+                await resolve(monitor, resolution)
+                await NotificationDelivery.filter(channel_id=channel["id"]).update(due_at=None)
             return (await Incident.get(monitor_id=monitor.id)).id
 
         incident = read_text(owner.open(f"/incidents/{service.run(end())}").text)
@@ -280,6 +282,7 @@ class TestPage:
         assert find(service, monitor).acknowledged_at is None
 
 
+@pytest.mark.usefixtures("service")  # without one, models know nothing of each other
 class TestTimeline:
     @pytest.mark.parametrize(
         ("given", "title"),
