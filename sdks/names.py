@@ -52,6 +52,19 @@ def operations() -> dict[str, str]:
     return _tags("paths")
 
 
+def of_text() -> set[str]:
+    """Return the operations whose body is plain text, which openapi-python-client leaves out."""
+    bodies = document()["components"]["requestBodies"]
+    return {
+        operation["operationId"]
+        for path in document()["paths"].values()
+        for operation in path.values()
+        if isinstance(operation, dict)
+        for body in [operation.get("requestBody", {})]
+        if "text/plain" in bodies.get(body.get("$ref", "").rpartition("/")[2], body).get("content", {})
+    }
+
+
 def receptions() -> dict[str, str]:
     """Return the same of what the service sends, for which most generators make a method too."""
     return _tags("webhooks")
@@ -73,6 +86,18 @@ def fields_of_anything() -> set[tuple[str, str]]:
         for name, schema in document()["components"]["schemas"].items()
         for field, definition in schema.get("properties", {}).items()
         if _is_anything(definition)
+    }
+
+
+def conditional_fields() -> set[tuple[str, str]]:
+    """Return those that may be null or an object with conditions: anything, for openapi-generator."""
+    schemas = document()["components"]["schemas"]
+    return {
+        (name, field)
+        for name, schema in schemas.items()
+        for field, definition in schema.get("properties", {}).items()
+        for way in definition.get("anyOf", ())
+        if "if" in schemas.get(way.get("$ref", "").rpartition("/")[2], {})
     }
 
 
