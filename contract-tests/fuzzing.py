@@ -80,12 +80,15 @@ class Role:
     def permissions(self) -> str:
         """What the role allows, as fuzzing_checks.py reads it."""
         scopes = () if self.is_revoked else self.scopes
-        return " ".join([*scopes, *(["webhook"] if self.webhook_secret == WEBHOOK_SECRET else [])])
+        return " ".join(
+            [*scopes, *(["webhook"] if self.webhook_secret in {WEBHOOK_SECRET, TEST_SECRET} else [])]
+        )
 
 
 FULL_KEY = Role("full key", SCOPES)
 # Articles are of no sandbox.
-TEST_KEY = Role("test key", DEFAULT_SCOPES, is_test=True)
+TEST_SECRET = "a-test-secret-of-the-contract-tests"
+TEST_KEY = Role("test key", DEFAULT_SCOPES, is_test=True, webhook_secret=TEST_SECRET)
 WRONG_SECRET = "a-wrong-webhook-secret"
 ROLES = [
     FULL_KEY,
@@ -123,7 +126,12 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
 def sandboxed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
     """Start a service that checks and notifies, since a sandbox reaches nobody, and may reach everybody."""
     give_tables_of_characters(folder)
-    open_to_all = {"allowed_networks": ("0.0.0.0/0", "::/0"), "checks_at_once": 20, **changes}
+    open_to_all = {
+        "allowed_networks": ("0.0.0.0/0", "::/0"),
+        "checks_at_once": 20,
+        "webhook_test_secrets": TEST_SECRET,
+        **changes,
+    }
     with (
         patch.object(notification_service, "MAX_CHANNELS_A_TEAM", MANY),
         patch.object(maintenance_service, "MAX_WINDOWS_A_TEAM", MANY),

@@ -104,6 +104,24 @@ class TestApply:
         assert _things(alice)["ops"]["updated_at"] == before
         assert "Applied: 0 created, 1 changed" in pipeline.apply(OPS_URL=f"{OPS_URL}-2").out
 
+    def test_shows_no_value_of_a_variable(self, alice: Player, pipeline: Pipeline) -> None:
+        monitor = create(alice, name="Shop", request_headers={"X-Kept": "hunter2"})
+        alice.patch(path_of(monitor), json={"key": "shop"}).raise_for_status()
+        written = """
+monitors:
+  shop:
+    url: https://shop.example.com/?key=${WORD}
+    request_body: '{"password": "${WORD}"}'
+    method: POST
+    request_headers: {Authorization: "Bearer ${WORD}", X-Kept: "${WORD}"}
+"""
+        for options in ("--dry-run",), ():
+            ended = pipeline.apply(written, *options, WORD="hunter2")
+            assert "hunter2" not in ended.out + ended.err
+            assert '→ "https://shop.example.com/?key=${WORD}"' in ended.out
+            assert 'Authorization: null → "Bearer ${WORD}"' in ended.out
+        assert alice.get(path_of(monitor)).json()["url"].endswith("?key=hunter2")
+
     def test_gives_what_was_made_in_the_app_its_key(self, alice: Player, pipeline: Pipeline) -> None:
         monitor = create(alice, name="Shop")
         pipeline.export()

@@ -55,6 +55,12 @@ def _problems(text: str) -> list[str]:
             "monitors.yaml:2: maintenance_windows.a: names the monitor b, which the file does not have",
         ),
         ("monitors: [\n", "monitors.yaml:2: expected the node content, but found '<stream end>'"),
+        (
+            "monitors: {b: {url: '${NO_B}'}}\n"  # noqa: ISC004 - one text
+            "maintenance_windows: {a: {duration_seconds: 600, monitor_keys: [b]}}\n",
+            "monitors.yaml:1: monitors.b: NO_B is not set in the environment",
+        ),
+        ("", "monitors.yaml:1: must have monitors, notification_channels or maintenance_windows"),
         ("a\n", "monitors.yaml:1: must have monitors, notification_channels or maintenance_windows"),
     ],
 )
@@ -90,5 +96,5 @@ monitors:
     request_headers: {Authorization: 'Bearer ${A_TOKEN}', X-Template: '$${A_TOKEN}'}
 """
     [row] = read_file(text, "monitors.yaml")
-    assert row.has_secrets
+    assert row.variables == {"A_TOKEN": "a-token"}
     assert row.fields["request_headers"] == {"Authorization": "Bearer a-token", "X-Template": "${A_TOKEN}"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,10 @@ class FileProblemsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A row of the file: what is asked for, without what only files have."""
+    """A row of the file: what is asked for, without what only files have.
+
+    `variables` are the values that stand in its texts, by name. They may be secrets.
+    """
 
     kind: Kind
     key: str
@@ -43,7 +46,7 @@ class Wanted:
     fields: dict[str, Any]
     row_id: str | None = None
     monitor_keys: tuple[str, ...] | None = None
-    has_secrets: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
@@ -93,7 +96,7 @@ def read_file(text: str, name: str, *, needs_variables: bool = True) -> list[Wan
         node = loader.get_single_node()
         if node is not None:
             _note_lines(node, (), file)
-        content = {} if node is None else loader.construct_document(node)
+        content = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise FileProblemsError([f"{name}:{line}: {error.problem}"]) from None
@@ -158,7 +161,8 @@ def _read_sections(content: Any, file: _Text, *, needs_variables: bool) -> list[
         else:
             read = (_read_row(known[section], key, row, file, needs_variables) for key, row in rows.items())
             wanted += [row for row in read if row]
-    monitor_keys = {row.key for row in wanted if row.kind is MONITORS}
+    rows = content.get(MONITORS.section)
+    monitor_keys = rows if isinstance(rows, dict) else {}
     for row in wanted:
         for key in row.monitor_keys or ():
             if key not in monitor_keys:
@@ -196,7 +200,11 @@ def _read_row(kind: Kind, key: Any, row: Any, file: _Text, needs_variables: bool
         inner = tuple(int(part) if part.isdigit() else part for part in parts)
         file.complain((*path, *inner), f"{'.'.join([place, *parts])}: {problem.values['problem']}")
         return None
-    return Wanted(kind, key, line, fields, row_id, monitor_keys, has_secrets=bool(used))
+    return Wanted(kind, key, line, fields, row_id, monitor_keys, _values_of(used))
+
+
+def _values_of(names: Iterable[str]) -> dict[str, str]:
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | None:

@@ -105,7 +105,7 @@ def _plan_row(client: Client, plan: Plan, wanted: Wanted, found: dict[str, Any] 
     if found is None:
         plan.steps.append(Step(wanted.kind, wanted.key, wanted))
         return
-    if not list(_compare(wanted, found, plan.ids)) and not wanted.has_secrets:
+    if not list(_compare(wanted, found, plan.ids)) and not wanted.variables:
         plan.unchanged += 1
         return
     read, tag = client.read(wanted.kind, found["id"])

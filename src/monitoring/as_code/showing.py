@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -14,11 +14,16 @@ _MAX_VALUE_CHARACTERS = 60
 
 
 def show_plan(plan: Plan) -> Iterator[str]:
-    """Return the lines of a plan: `+` is created, `~` changed and `-` deleted."""
+    """Return the lines of a plan: `+` is created, `~` changed and `-` deleted.
+
+    Where the value of a variable stands, the variable is shown: logs of a CI are read by many.
+    """
     for step in plan.changes:
         yield f"{step.sign} {step.kind.words} {step.key}"
+        variables = step.wanted.variables if step.wanted else {}
         for difference in step.differences:
-            yield f"    {difference.field}: {_write(difference.old)} → {_write(difference.new)}"
+            old, new = (_write(_name(each, variables)) for each in (difference.old, difference.new))
+            yield f"    {difference.field}: {old} → {new}"
     counts = Counter(step.sign for step in plan.steps)
     yield (
         f"Plan: {counts['+']} to create, {counts['~']} to change, {counts['-']} to delete,"
@@ -28,6 +33,18 @@ def show_plan(plan: Plan) -> Iterator[str]:
         yield f"The service compares the secrets of {counts['=']} more when the file is applied."
     if plan.left_over:
         yield f"Not in the file, and kept without --prune: {', '.join(plan.left_over)}"
+
+
+def _name(value: Any, variables: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON
+    """Put the names of variables for their values, the longest first."""
+    if isinstance(value, dict):
+        return {name: _name(each, variables) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_name(each, variables) for each in value]
+    if isinstance(value, str):
+        for name, known in sorted(variables.items(), key=lambda each: -len(each[1])):
+            value = value.replace(known, f"${{{name}}}") if known else value
+    return value
 
 
 def _write(value: Any) -> str:  # noqa: ANN401 - JSON
