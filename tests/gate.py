@@ -44,6 +44,7 @@ PASS_THROUGH = (
     "tests/members/test_kept_answers.py",
     "tests/members/test_passwords.py",
     "tests/members/test_sign_in.py",
+    "tests/monitors/contracts/*",
     "tests/monitors/test_assertions.py",
     "tests/monitors/test_client_certificates.py",
     "tests/monitors/test_create_monitor.py",
@@ -81,15 +82,8 @@ PASS_THROUGH = (
 # Of these folders, they have SQL of their own.
 STAY = ("tests/app/test_live_pages.py", "tests/app/test_fingerprints.py")
 
-# The gate's browser opens every page once, looks for barriers, fills forms and follows what changes.
-WALKS = (
-    "tests/browser/test_accessible.py",
-    "tests/browser/test_forms.py",
-    "tests/browser/test_hostile_texts.py",
-    "tests/browser/test_journey.py",
-    "tests/browser/test_live.py",
-    "tests/browser/test_refused.py",
-)
+# The gate's browser opens every page with long and hostile texts, looks for barriers, and follows changes.
+WALKS = ("tests/browser/test_hostile_texts.py", "tests/browser/test_live.py")
 
 
 def is_left_to_the_night(item: pytest.Item) -> bool:

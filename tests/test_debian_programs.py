@@ -52,7 +52,7 @@ def run_tests(folder: Path, *options: str) -> tuple[int, list[str]]:
     return done.returncode, done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.night("one process says it too"))])
 def test_the_last_line_counts_the_tests_that_were_skipped_for_missing_programs(
     workers: int, tmp_path: Path
 ) -> None:

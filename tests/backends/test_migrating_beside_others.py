@@ -121,6 +121,7 @@ def test_in_a_deadlock_the_migration_gives_way_and_is_tried_again(
     assert migrated.result()[0] == FIRST_SINCE
 
 
+@pytest.mark.night("the tests before it hold each order of locks")
 def test_checkers_that_never_pause_lose_no_claim(settings: Settings, migrating: ThreadPoolExecutor) -> None:
     is_migrated = Event()
 
