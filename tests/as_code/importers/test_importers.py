@@ -462,6 +462,27 @@ def test_better_stack_is_read_from_its_answers(pipeline: Pipeline, tmp_path: Pat
     assert "Voice: left out: monitors of type udp are not known here" in ended.err.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("source", "page", "loss"),
+    [
+        (
+            "uptime-robot",
+            {**ROBOT, "pagination": {"offset": 0, "limit": 50, "total": 500}},
+            f"UptimeRobot: left out: {500 - len(ROBOT['monitors'])} monitors of other pages of the answer",
+        ),
+        (
+            "better-stack",
+            {**STACK, "pagination": {"prev": None, "next": "https://uptime.example/api/v2/monitors?page=2"}},
+            "Better Stack: left out: what stands on the next page of an answer",
+        ),
+    ],
+)
+def test_pages_that_were_not_saved_are_named(
+    pipeline: Pipeline, tmp_path: Path, source: str, page: dict[str, Any], loss: str
+) -> None:
+    assert loss in _import(pipeline, tmp_path, source, page)[1].err.splitlines()
+
+
 @pytest.mark.parametrize("source", sorted(IMPORTERS.keys() - {"healthchecks"}))
 def test_no_credential_is_ever_printed(pipeline: Pipeline, tmp_path: Path, source: str) -> None:
     monitors, ended = _import(pipeline, tmp_path, source, *FILES_WITH_SECRETS[source])

@@ -24,10 +24,14 @@ _PORTS = {"smtp": 25, "pop": 110, "imap": 143}
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
     """Read the monitors and heartbeats of each page."""
-    for file in files:
-        for each in read_mapping(file, "data")["data"]:
+    pages = [read_mapping(file, "data") for file in files]
+    for page in pages:
+        for each in page["data"]:
             read_one = _draft_heartbeat if each["type"] == "heartbeat" else _draft
             yield read_one(each["attributes"])
+    links = [page.get("pagination") or {} for page in pages]
+    if sum(bool(each.get("next")) for each in links) > sum(bool(each.get("prev")) for each in links):
+        yield Draft("Better Stack", lost=["what stands on the next page of an answer"])
 
 
 def _draft_heartbeat(heartbeat: Mapping[str, Any]) -> Draft:

@@ -30,5 +30,15 @@ def _draft(check: Mapping[str, Any]) -> Draft:
         draft.fields["tags"] = tags
     if check.get("status") == "paused":
         draft.fields["paused"] = True
-    draft.lose(check, {"desc": "its description", "channels": "its channels", "filter_body": "its filters"})
+    draft.lose(
+        check,
+        {
+            "desc": "its description",
+            "channels": "its channels",
+            "filter_body": "its filters",
+            "filter_subject": "its filters",
+            "methods": "that other methods than POST do not count",
+            "manual_resume": "that a ping does not resume it",
+        },
+    )
     return draft

@@ -34,6 +34,16 @@ _NAMES = {
     "proxy_id": "proxyId",
     "auth_method": "authMethod",
     "http_body_encoding": "httpBodyEncoding",
+    "resend_interval": "resendInterval",
+    "expiry_notification": "expiryNotification",
+}
+_LOST = {
+    "proxyId": "the proxy",
+    "parent": "its group",
+    "description": "its description",
+    "notificationIDList": "its notifications",
+    "resendInterval": "its repeated notifications",
+    "expiryNotification": "its warning before the certificate expires",
 }
 _LOGINS_BY_HEADER = ("basic", "bearer")
 _BODIES = {
@@ -93,7 +103,7 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
         fields["paused"] = True
     if tags := write_tags(tag["name"] for tag in monitor.get("tags") or ()):
         fields["tags"] = tags
-    draft.lose(monitor, {"proxyId": "the proxy", "parent": "its group", "description": "its description"})
+    draft.lose(monitor, _LOST)
     return draft
 
 

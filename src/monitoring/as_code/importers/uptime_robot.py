@@ -16,8 +16,12 @@ _IF_IT_EXISTS = 1
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
     """Read the monitors of each page."""
-    for file in files:
-        yield from map(_draft, read_mapping(file, "monitors")["monitors"])
+    pages = [read_mapping(file, "monitors") for file in files]
+    monitors = [monitor for page in pages for monitor in page["monitors"]]
+    yield from map(_draft, monitors)
+    total = max((page.get("pagination", {}).get("total", 0) for page in pages), default=0)
+    if total > len(monitors):
+        yield Draft("UptimeRobot", lost=[f"{total - len(monitors)} monitors of other pages of the answer"])
 
 
 def _draft(monitor: Mapping[str, Any]) -> Draft:
