@@ -16,16 +16,17 @@ import pytest
 from mcp import Client, MCPError
 
 from agents.running_mcp import bearing, environment_of, name_tools, says, serving_http, with_http, with_stdio
+from cast import Player
 from monitoring.agents.calls import Key, Service
 from monitoring.agents.server import make_server
 from monitoring.agents.tools import PURPOSES
+from monitoring.auth.sandboxes import open_sandbox
 from monitoring.contract.document import published_document
 from service_process import MONITORING, TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cast import Player
     from running_service import RunningService
 
 MODES = ["auto", "legacy"]
@@ -74,6 +75,16 @@ def test_an_agent_creates_finds_and_deletes_a_monitor(
         assert (says(deleted), deleted.is_error) == ("204", False)
 
     act(work, mode=mode)
+    assert alice.get("/api/monitors").json()["monitors"] == []
+
+
+def test_an_agent_with_a_test_key_stays_in_the_sandbox(service: RunningService, alice: Player) -> None:
+    async def work(agent: Client) -> str:
+        return says(await agent.call_tool("create_monitor", {"url": "http://down.test/"}))
+
+    with Player(service, service.run(open_sandbox(alice.team_id))) as tess:
+        assert with_stdio(environment_of(tess), work).startswith("201 ")
+        assert [each["url"] for each in tess.get("/api/monitors").json()["monitors"]] == ["http://down.test/"]
     assert alice.get("/api/monitors").json()["monitors"] == []
 
 
