@@ -56,8 +56,8 @@ TESTS = HERE.parent / "tests"
 PUBLISHED_CONFIG = PUBLISHED.parent / "src" / "monitoring" / "schemathesis.toml"
 EXAMPLES = int(os.environ.get("FUZZING_EXAMPLES", settings().max_examples))  # fewer with --gate
 IS_WHOLE = "FUZZING_EXAMPLES" in os.environ
-# Their bodies are those of create_monitor and create_notification_channel. The night covers them as well.
-SAID_TWICE = ("put_monitor_by_key", "put_notification_channel_by_key", "update_notification_channel")
+# Their bodies are those of create_notification_channel. The night covers them as well.
+SAID_TWICE = ("put_notification_channel_by_key", "update_notification_channel")
 TIMEOUT_SECONDS = 800 + 5 * EXAMPLES
 QUICKLY = {
     "no_proxy": "127.0.0.1",  # which spares each request a search of the environment
