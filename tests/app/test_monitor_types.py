@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from app.visitor import Visitor, read_forms, read_text
-from monitoring.app.monitors.form import labels_of
-from monitoring.app.monitors.labels import LABELS
+from monitoring.app.monitors.form import choices_of, labels_of
+from monitoring.app.monitors.labels import CHOICES, LABELS
 from monitoring.app.monitors.type_forms import TYPE_FORMS
 from monitors.conversations import create, list_ids, path_of, read
 
@@ -92,6 +92,13 @@ def only_monitor(alice: Player) -> dict[str, Any]:
 
 def test_every_type_is_tried() -> None:
     assert {"http", *TYPED} == TYPE_FORMS.keys()
+
+
+@pytest.mark.parametrize("monitor_type", TYPE_FORMS)
+def test_every_value_that_has_words_can_be_chosen(monitor_type: str) -> None:
+    offered = {name: {value for value, _ in choices} for name, choices in choices_of(monitor_type).items()}
+    worded = {name: set(CHOICES[name]) for name in CHOICES.keys() & set(TYPE_FORMS[monitor_type].fields)}
+    assert {name: values & offered.get(name, set()) for name, values in worded.items()} == worded
 
 
 class TestForm:

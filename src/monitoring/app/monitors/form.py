@@ -28,7 +28,7 @@ from monitoring.contract.catalogue import Catalogue
 from monitoring.contract.configurations import field_names, read_defaults
 from monitoring.contract.document import Json, Node, published_document
 from monitoring.contract.problems import Problem
-from monitoring.contract.schemas import types_of
+from monitoring.contract.schemas import types_of, without_null
 from monitoring.contract.validation import Check
 from monitoring.monitors.configuration import Configuration, complete_settings, default_configuration
 
@@ -350,6 +350,11 @@ def kinds_of(monitor_type: str) -> Mapping[str, str]:
     return kinds | {name: kind for name, kind in _OWN_KINDS.items() if name in kinds}
 
 
+def _with_null(field: Node, target: Node) -> dict[str, Json]:
+    """Return the values of a field that may be null as well, if it has only some."""
+    return {"enum": [*target["enum"], None]} if "anyOf" in field and "enum" in target else {}
+
+
 @cache
 def _schemas() -> Mapping[str, Node]:
     """Return the schema of every field, of the settings of each type, and of a contract."""
@@ -363,7 +368,8 @@ def _schemas() -> Mapping[str, Node]:
             elif not prefix and name == _CONTRACT:
                 yield from fields_of(document.root["components"]["schemas"][_CONTRACT_SCHEMA], f"{name}.")
             else:
-                # A reference to an enumeration is in `allOf`, beside a default of its own.
-                yield prefix + name, {**field, **document.follow(*field.get("allOf", [field]))}
+                # A reference is in `allOf` beside a default of its own, and in `anyOf` beside null.
+                target = document.follow(*field.get("allOf", [without_null(field)]))
+                yield prefix + name, {**field, **target, **_with_null(field, target)}
 
     return dict(fields_of(document.root["components"]["schemas"][_SCHEMA], ""))
