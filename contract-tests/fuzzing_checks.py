@@ -93,6 +93,7 @@ MADE: dict[str, list[str]] = {"article_id": [], "monitor_id": [], "window_id": [
 HEARTBEATS: list[str] = []
 
 SERIAL_NUMBERS = count(1)
+KEYS_IN_TURN = count()
 
 # Requests about articles go to the newest in turn: the last one may be taken back, or have no text.
 ARTICLES_IN_TURN = 5
@@ -339,7 +340,9 @@ def _bounds_of_bodies() -> Iterator[tuple[str, str, int]]:
 
 def _find_existing(operation_id: str, names: Iterable[str]) -> dict[str, str]:
     """Return ids of existing things, by the parameters that take them."""
-    existing = {name: EXAMPLE_IDS[name] for name in {*THINGS, "locale"}}
+    existing = {name: EXAMPLE_IDS[name] for name in {*THINGS, "locale", "key"}}
+    if "key" in names and (number := next(KEYS_IN_TURN)) % 2:  # every other one is there already
+        existing["key"] = f"fresh-{number}"
     if articles := MADE["article_id"]:
         # The newest may have no segments yet: translating takes its time.
         has_time = operation_id == "list_translation_segments"
