@@ -48,8 +48,9 @@ def nothing() -> set[str]:
 
 
 def around_python() -> set[str]:
-    """Return the names of the one value that says of which kind something is."""
-    return {f"{name}Type" for name in schema_names()}
+    """Return the names of what has one value: the kind of something, and the header that only creates."""
+    only_creates = {f"{pascal(name)}IfNoneMatch" for name in operations() if name.startswith("put_")}
+    return {f"{name}Type" for name in schema_names()} | only_creates
 
 
 def around_hey_api() -> set[str]:
