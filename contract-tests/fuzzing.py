@@ -89,8 +89,8 @@ class Role:
 
 
 FULL_KEY = Role("full key", SCOPES)
-# Articles are of no sandbox.
 TEST_SECRET = "a-test-secret-of-the-contract-tests"
+# Articles are of no sandbox.
 TEST_KEY = Role("test key", DEFAULT_SCOPES, is_test=True, webhook_secret=TEST_SECRET)
 WRONG_SECRET = "a-wrong-webhook-secret"
 ROLES = [

@@ -140,7 +140,9 @@ class TestDryRun:
 
     def test_ends_with_0_if_nothing_would(self, pipeline: Pipeline) -> None:
         pipeline.apply(FILE, OPS_URL=OPS_URL)
-        assert pipeline.apply(FILE, "--dry-run").status == 0
+        ended = pipeline.apply(FILE, "--dry-run")
+        assert ended.status == 0
+        assert "The service compares the secrets of 1 more when the file is applied." in ended.out
 
 
 class TestPrune:

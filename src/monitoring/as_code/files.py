@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +37,7 @@ class FileProblemsError(Exception):
 class Wanted:
     """A row of the file: what is asked for, without what only files have.
 
-    `variables` are the values that stand in its texts, by name. They may be secrets.
+    `variables` are those in its texts, with their values, which may be secrets; empty if they are not set.
     """
 
     kind: Kind
@@ -122,11 +122,16 @@ def variable(*words: str) -> str:
 
 def escape(value: Any) -> Any:  # noqa: ANN401 - JSON
     """Write texts so that reading them finds no variables."""
+    return change_texts(value, lambda text: text.replace("${", "$${"))
+
+
+def change_texts(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - JSON
+    """Change every text in a value, however deep it stands. Names of fields stay."""
     if isinstance(value, str):
-        return value.replace("${", "$${")
+        return change(value)
     if isinstance(value, dict):
-        return {name: escape(each) for name, each in value.items()}
-    return [escape(each) for each in value] if isinstance(value, list) else value
+        return {name: change_texts(each, change) for name, each in value.items()}
+    return [change_texts(each, change) for each in value] if isinstance(value, list) else value
 
 
 def _note_lines(node: yaml.Node, path: Path, file: _Text) -> None:
@@ -183,7 +188,7 @@ def _read_row(kind: Kind, key: Any, row: Any, file: _Text, needs_variables: bool
         file.complain(path, f"{place}: must have fields")
         return None
     unset: list[str] = []
-    used: list[str] = []
+    used: dict[str, str] = {}
     fields = _fill_in(row, used, unset)
     if unset and needs_variables:
         file.complain(path, f"{place}: {', '.join(unset)} is not set in the environment")
@@ -200,11 +205,7 @@ def _read_row(kind: Kind, key: Any, row: Any, file: _Text, needs_variables: bool
         inner = tuple(int(part) if part.isdigit() else part for part in parts)
         file.complain((*path, *inner), f"{'.'.join([place, *parts])}: {problem.values['problem']}")
         return None
-    return Wanted(kind, key, line, fields, row_id, monitor_keys, _values_of(used))
-
-
-def _values_of(names: Iterable[str]) -> dict[str, str]:
-    return {name: os.environ[name] for name in names if name in os.environ}
+    return Wanted(kind, key, line, fields, row_id, monitor_keys, used)
 
 
 def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | None:
@@ -218,7 +219,7 @@ def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | 
     return tuple(map(str, keys)) if isinstance(keys, list) else None
 
 
-def _fill_in(value: Any, used: list[str], unset: list[str]) -> Any:  # noqa: ANN401 - YAML
+def _fill_in(value: Any, used: dict[str, str], unset: list[str]) -> Any:  # noqa: ANN401 - YAML
     """Replace variables. What has one that is not set is left out."""
     if isinstance(value, dict):
         filled = {name: _fill_in(each, used, unset) for name, each in value.items()}
@@ -228,7 +229,7 @@ def _fill_in(value: Any, used: list[str], unset: list[str]) -> Any:  # noqa: ANN
     if not isinstance(value, str):
         return value
     names = [match[2] for match in _VARIABLE.finditer(value) if match[2]]
-    used += names
+    used |= {name: os.environ.get(name, "") for name in names}
     missing = [name for name in names if name not in os.environ]
     unset += missing
     if missing:

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from monitoring.as_code.files import change_texts
 from monitoring.as_code.plans import Plan
 
 _MAX_VALUE_CHARACTERS = 60
@@ -22,7 +23,7 @@ def show_plan(plan: Plan) -> Iterator[str]:
         yield f"{step.sign} {step.kind.words} {step.key}"
         variables = step.wanted.variables if step.wanted else {}
         for difference in step.differences:
-            old, new = (_write(_name(each, variables)) for each in (difference.old, difference.new))
+            old, new = (_write(each, variables) for each in (difference.old, difference.new))
             yield f"    {difference.field}: {old} → {new}"
     counts = Counter(step.sign for step in plan.steps)
     yield (
@@ -35,18 +36,13 @@ def show_plan(plan: Plan) -> Iterator[str]:
         yield f"Not in the file, and kept without --prune: {', '.join(plan.left_over)}"
 
 
-def _name(value: Any, variables: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON
-    """Put the names of variables for their values, the longest first."""
-    if isinstance(value, dict):
-        return {name: _name(each, variables) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_name(each, variables) for each in value]
-    if isinstance(value, str):
-        for name, known in sorted(variables.items(), key=lambda each: -len(each[1])):
-            value = value.replace(known, f"${{{name}}}") if known else value
-    return value
-
-
-def _write(value: Any) -> str:  # noqa: ANN401 - JSON
-    text = orjson.dumps(value).decode()
+def _write(value: Any, variables: Mapping[str, str]) -> str:  # noqa: ANN401 - JSON
+    text = orjson.dumps(change_texts(value, lambda each: _name_variables(each, variables))).decode()
     return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[: _MAX_VALUE_CHARACTERS - 1]}…"
+
+
+def _name_variables(text: str, variables: Mapping[str, str]) -> str:
+    """Put the names of variables for their values, the longest first."""
+    for name, value in sorted(variables.items(), key=lambda each: -len(each[1])):
+        text = text.replace(value, f"${{{name}}}") if value else text
+    return text
