@@ -190,9 +190,9 @@ class TestResolving:
 @pytest.mark.usefixtures("_backends")
 class TestLog:
     async def test_has_one_line_when_an_incident_opens_and_one_when_it_ends(
-        self, caplog: pytest.LogCaptureFixture
+        self, own_log: pytest.LogCaptureFixture
     ) -> None:
-        caplog.set_level("INFO", "monitoring.incidents")
+        own_log.set_level("INFO", "monitoring.incidents")
         monitor = await watch()
         await break_down(monitor)
         await break_down(monitor)
@@ -200,26 +200,26 @@ class TestLog:
         await resolve(monitor)
         incident = await Incident.get(monitor_id=monitor.id)
         named = f"the monitor Storefront ({monitor.id})"
-        assert caplog.messages == [
+        assert own_log.messages == [
             f"Incident {incident.id} opened: {named} is down (unexpected_status: {SENTENCE})",
             f"Incident {incident.id} resolved: {named} recovered",
         ]
-        assert {each.levelname for each in caplog.records} == {"INFO"}
+        assert {each.levelname for each in own_log.records} == {"INFO"}
 
-    async def test_says_that_somebody_ended_it(self, caplog: pytest.LogCaptureFixture) -> None:
-        caplog.set_level("INFO", "monitoring.incidents")
+    async def test_says_that_somebody_ended_it(self, own_log: pytest.LogCaptureFixture) -> None:
+        own_log.set_level("INFO", "monitoring.incidents")
         monitor = await watch()
         await break_down(monitor)
         await delete_monitor(monitor.team_id, monitor.id)
-        assert caplog.messages[-1].endswith(f"the monitor Storefront ({monitor.id}) was deleted")
+        assert own_log.messages[-1].endswith(f"the monitor Storefront ({monitor.id}) was deleted")
 
     async def test_has_nothing_of_an_incident_that_was_not_stored(
-        self, caplog: pytest.LogCaptureFixture
+        self, own_log: pytest.LogCaptureFixture
     ) -> None:
-        caplog.set_level("INFO", "monitoring.incidents")
+        own_log.set_level("INFO", "monitoring.incidents")
         monitor = await watch()
         with suppress(RuntimeError):
             async with transaction():
                 await break_down(monitor)
                 raise RuntimeError("the database went away")
-        assert caplog.messages == []
+        assert own_log.messages == []

@@ -33,6 +33,16 @@ def read_all(connection: socket.socket) -> bytes:
     return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
+def warnings_of_servers(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return what servers warn of; checkers and senders of earlier tests may warn at any time."""
+    servers = ("uvicorn", "asyncio", "monitoring.web")
+    return [
+        record.getMessage()
+        for record in caplog.records
+        if record.levelno >= logging.WARNING and record.name.startswith(servers)
+    ]
+
+
 def closed(reason: str) -> float:
     return REGISTRY.get_sample_value("monitoring_connections_closed_total", {"reason": reason}) or 0
 
@@ -53,7 +63,7 @@ class TestPipelinedRequests:
             received = read_all(connection)
         assert received.count(b"HTTP/1.1 200 ") == received.count(b"HTTP/1.1 ") == MAX_PIPELINED + 1
         assert received.count(b"connection: close") == 1
-        assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+        assert warnings_of_servers(caplog) == []
 
     def test_that_cannot_be_read_do_not_cost_those_before_them_their_answers(self, bakery: Address) -> None:
         with connect(bakery) as connection:
@@ -75,7 +85,7 @@ class TestPipelinedRequests:
                     reset(connection)
             if ends != "hangs up" and body_bytes > 10:
                 wait_until(lambda: closed("too_slow") == before + 20)
-        assert [record.getMessage() for record in caplog.records] == []
+        assert warnings_of_servers(caplog) == []
 
     def test_that_wait_behind_another_keep_nobody_from_telling_it_that_the_client_is_gone(self) -> None:
         is_told, received = threading.Event(), threading.Event()

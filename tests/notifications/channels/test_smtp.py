@@ -208,7 +208,7 @@ class TestAnswers:
         assert server.accepted == []
 
     async def test_of_no_server_at_all_are_worth_another_attempt(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+        self, tmp_path: Path, own_log: pytest.LogCaptureFixture
     ) -> None:
         with closing(socket.create_server(("127.0.0.1", 0))) as taken:
             port = taken.getsockname()[1]
@@ -218,6 +218,6 @@ class TestAnswers:
             error_message=f"{TROUBLE}It cannot be reached",
             is_receivers_fault=False,
         )
-        assert caplog.messages == [
+        assert own_log.messages == [
             f"The mail server at 127.0.0.1:{port} took no message: It cannot be reached"
         ]
