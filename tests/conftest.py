@@ -19,7 +19,7 @@ import debian_programs
 import ready_tables
 from backend_free import Watch, reaches_backends
 from cast import Player, form_readers, form_team
-from gate import is_left_to_the_night
+from gate import is_left_to_the_night, is_left_whole
 from insider import Insider
 from long_first import put_long_first
 from monitoring.cli.stopping import collect_seldom
@@ -59,6 +59,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # the workers of pytest-xdist begin later
         hold_refusing_ports()
     collect_seldom()  # as a service does: the collector took a fifth of a run's time
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file of which the gate runs nothing: three workers import each."""
+    return True if config.getoption("--gate") and is_left_whole(collection_path) else None
 
 
 @pytest.hookimpl(trylast=True)  # after pytest-randomly

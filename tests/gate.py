@@ -88,9 +88,25 @@ WALKS = ("tests/browser/test_hostile_texts.py", "tests/browser/test_live.py")
 
 def is_left_to_the_night(item: pytest.Item) -> bool:
     """Say whether the gate does without a test, on the backends of this run."""
-    path = item.path.relative_to(ROOT).as_posix()
-    if item.get_closest_marker("night") or (path.startswith("tests/browser/") and path not in WALKS):
+    if item.get_closest_marker("night") or _is_longer_walk(item.path):
         return True
-    if not chosen_backends.is_production() or item.get_closest_marker("production"):
+    return not item.get_closest_marker("production") and _passes_through(item.path)
+
+
+def is_left_whole(path: Path) -> bool:
+    """Say whether the gate does without every test of a file, so that nothing need be imported for it."""
+    if path.suffix != ".py" or not path.name.startswith("test_"):
         return False
-    return path not in STAY and any(fnmatch(path, each) for each in PASS_THROUGH)
+    return _is_longer_walk(path) or (_passes_through(path) and "mark.production" not in path.read_text())
+
+
+def _is_longer_walk(path: Path) -> bool:
+    """Say whether a file walks through pages in a browser, and is none of those that the gate runs."""
+    name = path.relative_to(ROOT).as_posix()
+    return name.startswith("tests/browser/") and name not in WALKS
+
+
+def _passes_through(path: Path) -> bool:
+    name = path.relative_to(ROOT).as_posix()
+    is_named = any(fnmatch(name, each) for each in PASS_THROUGH)
+    return chosen_backends.is_production() and is_named and name not in STAY

@@ -56,7 +56,7 @@ pytestmark = pytest.mark.anyio
 # a month of rounds is then hundreds, and not hundreds of thousands.
 INTERVALS = (3600, 7200, 14400, 21600)
 ROUND = timedelta(seconds=3600)
-MONITORS = 200
+MONITORS = 100
 
 # Jobs have a month of their own (`heartbeats/test_simulated_month.py`).
 TYPES = [name for name in monitor_types() if name != HEARTBEAT]
