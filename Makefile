@@ -183,6 +183,7 @@ corpus: install-dev  ## Translate others' documents and count what stays intact;
 	PATH="$(abspath $(BIN)):$$PATH" tests/articles/exports/sites/eleventy/install
 	PATH="$(abspath $(BIN)):$$PATH" tests/articles/exports/sites/astro/install
 	PYTHONPATH=benchmarks:build/corpus/python $(BIN)/python -m corpus.check
+	PYTHONPATH=benchmarks:build/corpus/python $(BIN)/python -m corpus.trees
 	PYTHONPATH=benchmarks:build/corpus/python $(BIN)/python -m corpus.built
 	PYTHONPATH=benchmarks $(BIN)/python -m corpus.judged
 

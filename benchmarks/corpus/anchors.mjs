@@ -1,8 +1,8 @@
 // Reads lists of headings as JSON, and writes the anchors that GitHub gives them.
-import { readFileSync } from "node:fs";
+import { json } from "node:stream/consumers";
 import GithubSlugger from "github-slugger";
 
-const documents = JSON.parse(readFileSync(0, "utf8"));
+const documents = await json(process.stdin);
 const anchors = documents.map((headings) => {
   const slugger = new GithubSlugger();
   return headings.map((heading) => slugger.slug(heading));

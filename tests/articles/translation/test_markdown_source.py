@@ -46,7 +46,7 @@ class TestSegments:
             ('!!! note inline "One *two*"\n    three', ["One <g1>two</g1>", "three"]),
             (
                 "??? tip\n\n:::info[One `x`]{.a}\ntwo\n:::\n\n:::: tip One {#a}\n\n::: a.b",
-                ["One <x1/>", "two", "One <x1/>"],
+                ["One <x1/>", "two", "One"],
             ),
             ("```\ncode\n```\n\n    code\n", []),
             (
@@ -167,7 +167,12 @@ class TestTranslated:
             ("| a | b |\n|:-|-:|\n|  one  | `b` |", "| A | B |\n|:-|-:|\n|  ONE  | `b` |"),
             ("<b>one</b> &nbsp; `b`", "<b>ONE</b> &nbsp; `b`"),
             ("<p>\none *two*\n</p>", "<p>\nONE *TWO*\n</p>"),
-            ("__one__ snake_case https://a.example/b_c", "__ONE__ SNAKE_CASE https://a.example/b_c"),
+            ("__one__ snake_case https://a.example/b_c", "__ONE__ snake_case https://a.example/b_c"),
+            ("one \\^two\\^ \\=three\\=", "ONE \\^TWO\\^ \\=THREE\\="),
+            ("one \\^two\\^ three^", "ONE ^TWO^ THREE^"),
+            ("\\@one two \\@ref(three) \\:four\\:", "\\@one TWO \\@ref(three) \\:FOUR\\:"),
+            ("one \\$two\\$ \\{three\\}", "ONE \\$TWO\\$ \\{three\\}"),
+            ("one @two-three, @four/five.", "ONE @two-three, @four/five."),
         ],
     )
     def test_only_words_change(self, source: str, expected: str) -> None:
@@ -193,6 +198,17 @@ class TestTranslated:
     def test_attributes_stay_at_their_markup(self) -> None:
         engine = FunctionEngine(lambda _: "<g2>un</g2> <g1>deux</g1>")
         assert translated("[two](x){.a} *one*{.b}", engine) == "*un*{.b} [deux](x){.a}"
+
+    def test_attributes_at_the_end_keep_the_blank_before_them(self) -> None:
+        without_blanks = FunctionEngine(lambda segment: segment.replace(" ", ""))
+        assert translated("# One two {#a .b}", without_blanks) == "# Onetwo {#a .b}"
+        assert translated("One two\n{: .a}", without_blanks) == "Onetwo\n{: .a}"
+
+    def test_a_colon_before_a_letter_begins_no_directive(self) -> None:
+        assert translated("Note: one", FunctionEngine(lambda _: "注意:一")) == "注意\\:一"
+
+    def test_a_mention_behind_a_letter_keeps_a_blank(self) -> None:
+        assert translated("Ask @one here", FunctionEngine(lambda _: "问<x1/>吧")) == "问 @one 吧"
 
     def test_brackets_of_words_stay_brackets(self) -> None:
         engine = FunctionEngine(lambda segment: segment.replace("word", "mot"))

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.segmentation import Format
 
-# A closing bracket has no meaning without an opening one, and escaped both look like a formula.
-_INLINE_SYNTAX = re.compile(r"[\\`*\[<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)")
-_INLINE_SYNTAX_BUT_BRACKETS = re.compile(_INLINE_SYNTAX.pattern.replace("\\[", ""))
+# A closing bracket has no meaning without an opening one, and escaped both look like a formula. A colon
+# before a letter begins a directive: languages without blanks put it there.
+_INLINE_SYNTAX = re.compile(r"[\\`*\[<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)|:(?=[^\W\x00-\x7f])")
+_OTHER_SIGN = re.compile(r"""\\(["#$%'+,./:;=?@^_{}&!-])""")  # that a writer escapes for another reader
 _BLOCK_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s|$)|[+-](?=\s|$)|(?:=+|-+)(?=\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
 _QUOTES = re.compile("[\"'()]")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&#?\w{1,32};)")
@@ -33,26 +34,40 @@ class Formats(NamedTuple):
     line_title: Format  # of a container
 
 
-@lru_cache(maxsize=64)
-def choose_formats(brand_names: tuple[str, ...], *, is_in_html: bool, has_brackets: bool) -> Formats:
+def choose_formats(
+    brand_names: tuple[str, ...], content: str, *, is_in_html: bool, has_brackets: bool
+) -> Formats:
     """Return the formats of a paragraph.
 
     In HTML, words are escaped by character references, which mean the same to readers that know no Markdown
     there. If the words of the source have brackets, they mean nothing that we know, but perhaps something to
-    another reader: then brackets stay as they are.
+    another reader: then brackets stay as they are. So do the backslashes before a sign that the source
+    always escapes, such as `^` and `=`.
     """
+    escaped = frozenset(_OTHER_SIGN.findall(content)) if "\\" in content else frozenset()
+    bare = _OTHER_SIGN.sub("", content) if escaped else ""
+    signs = "".join(sorted(sign for sign in escaped if sign not in bare))
+    return _make_formats(brand_names, signs, is_in_html=is_in_html, has_brackets=has_brackets)
+
+
+@lru_cache(maxsize=64)
+def _make_formats(
+    brand_names: tuple[str, ...], signs: str, *, is_in_html: bool, has_brackets: bool
+) -> Formats:
     opaque = opaque_pattern(brand_names)
+    syntax = _INLINE_SYNTAX.pattern.replace("\\[", "") if has_brackets else _INLINE_SYNTAX.pattern
+    words = re.compile(f"{syntax}|[{re.escape(signs)}]" if signs else syntax)
 
     def make(escape: Callable[[str], str], *, links_bare_addresses: bool = False) -> Format:
         return Format(decode, escape, opaque, links_bare_addresses=links_bare_addresses)
 
     if is_in_html:
         strict = make(_refer_to_all)
-        words = make(_refer if has_brackets else _refer_to_brackets, links_bare_addresses=True)
-        return Formats(brand_names, words, strict, strict, strict)
+        referring = make(_refer if has_brackets else _refer_to_brackets, links_bare_addresses=True)
+        return Formats(brand_names, referring, strict, strict, strict)
     return Formats(
         brand_names=brand_names,
-        words=make(_escape_but_brackets if has_brackets else _escape, links_bare_addresses=True),
+        words=make(lambda text: _escape(text, words), links_bare_addresses=True),
         label=make(lambda text: _escape(text).replace("]", "\\]")),
         title=make(lambda text: _QUOTES.sub(r"\\\g<0>", _escape(text))),
         line_title=make(lambda text: _escape(text).replace("]", "\\]").replace('"', "&quot;")),
@@ -64,15 +79,8 @@ def decode(raw: str) -> str:
     return _ESCAPED.sub(lambda escaped: escaped[1] or html.unescape(escaped[2]), raw)
 
 
-def _escape(text: str) -> str:
-    return _escape_blocks(_INLINE_SYNTAX.sub(r"\\\g<0>", text))
-
-
-def _escape_but_brackets(text: str) -> str:
-    return _escape_blocks(_INLINE_SYNTAX_BUT_BRACKETS.sub(r"\\\g<0>", text))
-
-
-def _escape_blocks(text: str) -> str:
+def _escape(text: str, syntax: re.Pattern[str] = _INLINE_SYNTAX) -> str:
+    text = syntax.sub(r"\\\g<0>", text)
     return _BLOCK_SYNTAX.sub(lambda start: f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}", text)
 
 

@@ -70,7 +70,7 @@ def words_of_one_line(
         or LINE_MARK.match(content)
     ):
         return None
-    formats = choose_formats(brand_names, is_in_html=is_in_html, has_brackets="[" in content)
+    formats = choose_formats(brand_names, content, is_in_html=is_in_html, has_brackets="[" in content)
     return Atom(Kind.TEXT, (content,), text_format=formats.words, block=block)
 
 

@@ -96,7 +96,7 @@ class _MarkdownScanner:
         start, end = self._lines.span(token)
         raw = self._source[start:end]
         is_free_of_prefixes = normalised(raw).strip() == token.content.strip()
-        formats = choose_formats(self._brand_names, is_in_html=True, has_brackets="[" in raw)
+        formats = choose_formats(self._brand_names, raw, is_in_html=True, has_brackets="[" in raw)
         atoms = map(_without_code, html_atoms(raw, self._brand_names, block, formats.words))
         return start, end, list(atoms) if is_free_of_prefixes else []
 
@@ -114,7 +114,9 @@ class _MarkdownScanner:
         if not places:
             return 0, 0, []
         has_brackets = any(child.type == "text" and "[" in child.content for child in children)
-        formats = choose_formats(self._brand_names, is_in_html=is_html(token), has_brackets=has_brackets)
+        formats = choose_formats(
+            self._brand_names, token.content, is_in_html=is_html(token), has_brackets=has_brackets
+        )
         paragraph = MarkdownParagraph(self._source, token.content, places, formats, block)
         start, end = places.place(0), places.place(len(token.content))
         atoms = list(paragraph.atoms(children))

@@ -59,10 +59,7 @@ END_OF_CODE_TAG = re.compile(
 _NAMED = re.compile(r"\?P<\w+>")  # groups would change what `findall` returns
 CODE_BETWEEN_TAGS = _NAMED.sub("?:", rf"(?:{CODE_TAG.pattern})(?s:.{{0,2000}}?)(?:{END_OF_CODE_TAG.pattern})")
 
-_PATTERNS = (
-    *_FORMULA_PATTERNS,
-    TEX,
-    CODE_BETWEEN_TAGS,
+_ESCAPABLE_PATTERNS = (
     r"\{\{[^{}]{0,200}\}\}",  # {{ placeholder }}
     r"\{%[^%]{0,200}%\}",  # {% tag %}
     r"\$?\{[^{}\n]{1,200}\}",  # {name}, ${x}, {.class}
@@ -70,12 +67,21 @@ _PATTERNS = (
     r"(?:https?|ftp)://(?:[^\s<>()]|\([^\s<>()]{0,200}\)){0,2000}(?:[^\s<>()\"'.,;:!?\]*_~|]|\([^\s<>()]{0,200}\))",
     r"\bwww\.[\w.-]{1,250}\w(?:/[\w./%#?=&+-]{0,500}\w)?",
     r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",  # e-mail addresses
-    r"(?<![\w&])[@#][A-Za-z_]\w{0,60}",  # @mention, #hashtag
+    r"@ref\([\w:./-]{1,200}\)",  # bookdown, which escapes it
+    r"(?<![\w&])[@#][A-Za-z_]\w{0,60}(?:[-.:/]\w{1,60}){0,8}",  # @mention, #hashtag, @a-citation, @types/node
     r":::[a-z][\w-]{0,60} [^\n]{0,500}?:::",  # DocFX, among words
     r"%%[^%\n]{1,500}%%",  # a comment of Obsidian
     r"\[\[[^\[\]]{1,200}\]\]",  # [[wiki link]]
     r"\[/?[\w^!-]{1,60}(?:\s[^\[\]=]{0,60}=[^\[\]]{0,400})?\]|\[ \]",  # [TOC], [^1], [gallery ids="1"], [ ]
     r"(?<![\w:]):[a-z][a-z0-9_+-]{1,40}:(?![\w:])",  # :emoji:
+    r"(?<!\w)[A-Za-z0-9]{1,60}(?:_[A-Za-z0-9]{1,60}){1,20}(?!\w)",  # snake_case, outside of code as well
+)
+# The backslash before a sign belongs to it, whatever the sign would mean without.
+_PATTERNS = (
+    *_FORMULA_PATTERNS,
+    TEX,
+    CODE_BETWEEN_TAGS,
+    rf"(?:(?<!\\)\\)?(?:{'|'.join(_ESCAPABLE_PATTERNS)})",
 )
 
 

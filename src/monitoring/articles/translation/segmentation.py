@@ -19,6 +19,7 @@ from monitoring.articles.translation.segments import Piece, Segment, Template, v
 
 _NO_CODES: Mapping[str, Template] = MappingProxyType({})
 _EDGE_BLANKS = " \t\n\r\f\ufeff"  # the last is a byte order mark
+_BLOCK_ATTRIBUTES = re.compile(r"\{:?\s*[#.][^{}]*\}")  # `{#id .class}` at the end of a heading
 
 
 class Kind(Enum):
@@ -197,7 +198,10 @@ def _split_blank_edges(atom: Atom, raw: str) -> Iterator[Atom]:
 
 
 def _make_template(atoms: Sequence[Atom]) -> Template:
-    """Make a segment of a stretch with paired markup. Blanks and pairs around the whole stay outside it."""
+    """Make a segment of a stretch with paired markup. Blanks and pairs around the whole stay outside it.
+
+    So do attributes at the end, which mean nothing to readers of Markdown without the blank before them.
+    """
     texts = [_text_of(atom) for atom in atoms]
     if not any(map(has_words, texts)):
         return _raw(atoms)
@@ -210,6 +214,8 @@ def _make_template(atoms: Sequence[Atom]) -> Template:
             end -= 1
         elif partners.get(start) == end - 1:
             start, end = start + 1, end - 1
+        elif atoms[end - 1].kind is Kind.SOLID and _BLOCK_ATTRIBUTES.fullmatch(verbatim(atoms[end - 1].raw)):
+            end -= 1
         else:
             segment = _segment(atoms, texts, range(start, end), partners)
             return (*_raw(atoms[:start]), segment, *_raw(atoms[end:]))

@@ -16,8 +16,9 @@ from urllib.parse import unquote
 from monitoring.articles.translation.inline_codes import CODE
 
 # GitHub's extended autolinks (GFM 6.9) continue to the next blank or `<`, except punctuation at their end.
+# A mention or citation, `@name`, is none behind a letter.
 _LONGEST_PUNCTUATION = 20
-_BARE_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.|[\w.+-]{1,64}@[\w-]")
+_BARE_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.|[\w.+-]{0,64}@[\w-]")
 _PART_OF_ADDRESS_BEFORE = re.compile(r"(?:\w|[^\x00-\x7f])\Z")
 _NO_PART_OF_ADDRESS = re.compile(r"[?!.,:;*_~'\")\]|]*(?:[\s<]|\Z)")
 
