@@ -7,6 +7,7 @@ server starts it, and each process of pytest-xdist has its own servers.
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -110,7 +111,12 @@ def blog_storage_away(folder: Path) -> Iterator[None]:
         return
     blog, aside = folder / "blog", folder / "blog that is away"
     blog.rename(aside)
-    blog.write_text("a file where a folder should be")
+    while not blog.is_file():
+        try:
+            blog.write_text("a file where a folder should be")
+        except IsADirectoryError:  # a worker has made it again
+            shutil.copytree(blog, aside, dirs_exist_ok=True)
+            shutil.rmtree(blog)
     try:
         yield
     finally:
