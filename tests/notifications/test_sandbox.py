@@ -112,3 +112,18 @@ class TestScriptedReceiver:
         webhook = create(tess, type="webhook", url="https://status-410.test/hooks")
         assert send_test(tess, webhook)["status"] == "failed"
         assert not tess.get(path_of(webhook)).json()["enabled"]
+
+
+class TestReceiver:
+    @pytest.mark.parametrize(
+        ("host", "wrong"), [("receiver.test", []), ("up.test", ["wrong_signature", "old_timestamp"])]
+    )
+    def test_is_examined_as_a_real_one(self, tess: Player, host: str, wrong: list[str]) -> None:
+        webhook = create(tess, type="webhook", url=f"https://{host}/hooks")
+        answer = tess.post(f"{path_of(webhook)}/exam", timeout=60)
+        results = answer.json()["results"]
+        assert [each["message"] for each in results if each["verdict"] != "right"] == wrong
+
+    def test_believes_nothing_that_is_not_signed(self, tess: Player) -> None:
+        channel = create(tess, type="custom", url="https://receiver.test/hooks")
+        assert send_test(tess, channel)["status_code"] == 401

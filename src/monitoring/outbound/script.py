@@ -13,6 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 MAX_DELAY_MS = 90_000
+RECEIVER = "receiver.test"
 
 _FLAKY_SECONDS = 30
 
@@ -116,6 +117,11 @@ ROLES = (
         "broken-contract.test",
         "has the same document, and breaks its promise",
         Part(has_document=True, says="broken"),
+    ),
+    _role(
+        RECEIVER,
+        "verifies webhooks as a receiver should: 200 if the channel signed the message just now, else 401",
+        Part(status=401, says="unsigned"),
     ),
     _role("garbled.test", "answers what is not HTTP", Part(is_garbled=True)),
     _role("huge.test", "answers 2 MiB", Part(is_huge=True)),

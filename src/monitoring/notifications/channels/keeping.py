@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote, urlsplit
 
+from standardwebhooks import Webhook, WebhookVerificationError
+
 from monitoring.auth.sandboxes import is_sandbox
 from monitoring.backends.encryption import MASK, UndecryptableError
 from monitoring.contract.document import Json
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.models import WEBHOOK, NotificationChannel
-from monitoring.notifications.secrets import read_secrets, texts_in
+from monitoring.notifications.secrets import read_secret, read_secrets, texts_in
 from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
+from monitoring.outbound.script import RECEIVER
 from monitoring.outbound.targets import UnusableUrl, read_target
 
 SUCCESS = 200
+UNAUTHORIZED = 401
 MAIL_ACCEPTED = 250  # RFC 5321 §4.2.3
 
 
@@ -30,6 +34,7 @@ class KeepingSender:
     """
 
     def __init__(self, channel: NotificationChannel) -> None:
+        self._channel = channel
         self._secrets = _find_secrets(channel)
         self.kept: dict[str, Json] | None = None
 
@@ -37,8 +42,11 @@ class KeepingSender:
         """Keep a request, and return the answer of the host's part."""
         body = (request.body or b"").decode()
         self._keep(request.method, request.url, request.headers, body)
-        if not _is_scripted(request.url):
+        host = _find_host(request.url)
+        if not host.endswith(".test"):
             return Exchange(status_code=SUCCESS)
+        if host == RECEIVER:
+            return Exchange(status_code=SUCCESS if self._is_genuine(request.headers, body) else UNAUTHORIZED)
 
         from monitoring.outbound.client import HttpClient  # noqa: PLC0415 - 4 MiB, see `sender`
         from monitoring.outbound.scripted_web import open_scripted_dialer  # noqa: PLC0415
@@ -50,6 +58,16 @@ class KeepingSender:
         """Keep an email, which the mail server takes."""
         self._keep("MAIL", f"mailto:{quote(recipient, safe='@+')}", {}, content.decode())
         return AttemptResult(reception=Reception.DELIVERED, status_code=MAIL_ACCEPTED)
+
+    def _is_genuine(self, headers: Mapping[str, str], body: str) -> bool:
+        """Return whether the channel's webhook signed a message just now."""
+        if self._channel.type != WEBHOOK:
+            return False
+        try:
+            Webhook(read_secret(self._channel)).verify(body, dict(headers))
+        except (WebhookVerificationError, UndecryptableError):
+            return False
+        return True
 
     def _keep(self, method: str, url: str, headers: Mapping[str, str], body: str) -> None:
         self.kept = {
@@ -77,8 +95,8 @@ def _find_secrets(channel: NotificationChannel) -> Iterable[str]:
         return ()
 
 
-def _is_scripted(url: str) -> bool:
+def _find_host(url: str) -> str:
     try:
-        return read_target(url).host.removesuffix(".").endswith(".test")
+        return read_target(url).host.removesuffix(".")
     except UnusableUrl:
-        return False
+        return ""
