@@ -125,5 +125,5 @@ class TestReceiver:
         assert [each["message"] for each in results if each["verdict"] != "right"] == wrong
 
     def test_believes_nothing_that_is_not_signed(self, tess: Player) -> None:
-        channel = create(tess, type="custom", url="https://receiver.test/hooks")
+        channel = create(tess, type="custom", url="https://receiver.test/hooks", body={"is": "unsigned"})
         assert send_test(tess, channel)["status_code"] == 401

@@ -8,6 +8,7 @@ import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 import yaml
@@ -460,6 +461,25 @@ def test_better_stack_is_read_from_its_answers(pipeline: Pipeline, tmp_path: Pat
     assert monitors["backup"]["paused"]
     assert monitors["no-warning"]["tls_expiry_warning_days"] == 0
     assert "Voice: left out: monitors of type udp are not known here" in ended.err.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("source", "content", "first"),
+    [
+        ("healthchecks", HEALTHCHECKS, HEALTHCHECKS["checks"][0]),
+        ("uptime-robot", ROBOT, ROBOT["monitors"][0]),
+        ("better-stack", STACK, STACK["data"][0]["attributes"]),
+    ],
+)
+def test_a_setting_that_is_not_known_is_named(
+    pipeline: Pipeline, tmp_path: Path, source: str, content: Any, first: Any
+) -> None:
+    new = {"a_new_one": True, "one_that_is_off": False}
+    with patch.dict(first, new):
+        monitors, ended = _import(pipeline, tmp_path, source, content)
+    said = f"{ended.err}{monitors}"
+    assert "the setting a_new_one" in said
+    assert said.count("the setting ") == said.count("the setting a_new_one")
 
 
 @pytest.mark.parametrize(

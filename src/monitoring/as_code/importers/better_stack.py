@@ -19,6 +19,39 @@ _LOST = {
     "remember_cookies": "its cookies",
     "proxy_host": "its proxy",
 }
+# What is read, what only says how it is, and what belongs to settings that are named as lost.
+_KNOWN = {
+    *(
+        "url",
+        "name",
+        "pronounceable_name",
+        "monitor_type",
+        "check_frequency",
+        "request_timeout",
+        "port",
+        "period",
+    ),
+    *("grace", "http_method", "request_headers", "request_body", "required_keyword", "expected_status_codes"),
+    *(
+        "follow_redirects",
+        "verify_ssl",
+        "ssl_expiration",
+        "domain_expiration",
+        "auth_username",
+        "auth_password",
+    ),
+    *(
+        "paused",
+        "paused_at",
+        "status",
+        "last_checked_at",
+        "created_at",
+        "updated_at",
+        "team_name",
+        "sort_index",
+    ),
+    *("checks_version", "maintenance_to", "maintenance_days", "maintenance_timezone", "proxy_port"),
+}
 _PORTS = {"smtp": 25, "pop": 110, "imap": 143}
 
 
@@ -44,6 +77,7 @@ def _draft_heartbeat(heartbeat: Mapping[str, Any]) -> Draft:
     if _is_paused(heartbeat):
         draft.fields["paused"] = True
     draft.lose(heartbeat, _LOST)
+    draft.lose_others(heartbeat, _KNOWN, _LOST)
     return draft
 
 
@@ -68,6 +102,7 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
     if _is_paused(monitor):
         fields["paused"] = True
     draft.lose(monitor, _LOST)
+    draft.lose_others(monitor, _KNOWN, _LOST)
     return draft
 
 

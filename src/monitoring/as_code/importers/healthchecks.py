@@ -7,6 +7,42 @@ from typing import Any
 
 from monitoring.as_code.importers.drafts import PINGS, Draft, read_mapping, write_tags
 
+_LOST = {
+    "desc": "its description",
+    "channels": "its channels",
+    "filter_body": "its filters",
+    "filter_subject": "its filters",
+    "methods": "that other methods than POST do not count",
+    "manual_resume": "that a ping does not resume it",
+}
+# What is read, what only says how it is, and addresses, which are others here.
+_KNOWN = {
+    *(
+        "name",
+        "schedule",
+        "tz",
+        "timeout",
+        "grace",
+        "tags",
+        "status",
+        "slug",
+        "uuid",
+        "unique_key",
+        "n_pings",
+    ),
+    *(
+        "started",
+        "last_ping",
+        "last_duration",
+        "next_ping",
+        "ping_url",
+        "update_url",
+        "pause_url",
+        "resume_url",
+    ),
+    *("badge_url", "subject", "subject_fail"),  # the last two are those of `filter_subject`
+}
+
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
     """Read the checks as heartbeats."""
@@ -30,15 +66,6 @@ def _draft(check: Mapping[str, Any]) -> Draft:
         draft.fields["tags"] = tags
     if check.get("status") == "paused":
         draft.fields["paused"] = True
-    draft.lose(
-        check,
-        {
-            "desc": "its description",
-            "channels": "its channels",
-            "filter_body": "its filters",
-            "filter_subject": "its filters",
-            "methods": "that other methods than POST do not count",
-            "manual_resume": "that a ping does not resume it",
-        },
-    )
+    draft.lose(check, _LOST)
+    draft.lose_others(check, _KNOWN, _LOST)
     return draft

@@ -36,6 +36,8 @@ _NAMES = {
     "http_body_encoding": "httpBodyEncoding",
     "resend_interval": "resendInterval",
     "expiry_notification": "expiryNotification",
+    "cache_bust": "cacheBust",
+    "ip_family": "ipFamily",
 }
 _LOST = {
     "proxyId": "the proxy",
@@ -44,6 +46,8 @@ _LOST = {
     "notificationIDList": "its notifications",
     "resendInterval": "its repeated notifications",
     "expiryNotification": "its warning before the certificate expires",
+    "cacheBust": "that it asks past caches",
+    "ipFamily": "its IP version",
 }
 _LOGINS_BY_HEADER = ("basic", "bearer")
 _BODIES = {

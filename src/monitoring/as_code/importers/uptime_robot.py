@@ -12,6 +12,30 @@ _PORTS = {1: 80, 2: 443, 3: 21, 4: 25, 5: 110, 6: 143}  # by sub_type
 _METHODS = {1: "HEAD", 2: "GET", 3: "POST", 4: "PUT", 5: "PATCH", 6: "DELETE", 7: "OPTIONS"}
 _PAUSED = 0
 _IF_IT_EXISTS = 1
+_LOST = {"alert_contacts": "its alert contacts", "mwindows": "its maintenance windows"}
+_LOST_OF_HTTP = {
+    "custom_http_statuses": "its custom HTTP statuses",
+    "post_value": "the body of its requests",
+    "keyword_case_type": "that upper and lower case are the same to its keyword",
+}
+# What is read, and what only says how it is.
+_KNOWN = {
+    *(
+        "id",
+        "friendly_name",
+        "url",
+        "type",
+        "sub_type",
+        "port",
+        "interval",
+        "timeout",
+        "status",
+        "create_datetime",
+    ),
+    *("keyword_type", "keyword_value", "http_method", "http_username", "http_password", "http_auth_type"),
+    *("post_type", "post_content_type", "custom_http_headers", "is_group_main", "logs", "response_times"),
+    *("all_time_uptime_ratio", "all_time_uptime_durations", "average_response_time", "ssl"),
+}
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
@@ -43,7 +67,8 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
         draft.set_times(monitor.get("interval") or 300, monitor.get("timeout"))
     if monitor.get("status") == _PAUSED:
         fields["paused"] = True
-    draft.lose(monitor, {"alert_contacts": "its alert contacts", "mwindows": "its maintenance windows"})
+    draft.lose(monitor, _LOST)
+    draft.lose_others(monitor, _KNOWN, _LOST, _LOST_OF_HTTP)
     return draft
 
 
@@ -56,11 +81,4 @@ def _read_http(monitor: Mapping[str, Any], draft: Draft) -> None:
         alerts_if_it_exists = monitor.get("keyword_type") == _IF_IT_EXISTS
         fields["forbidden_keyword" if alerts_if_it_exists else "required_keyword"] = monitor["keyword_value"]
         fields["method"] = "GET" if fields["method"] == "HEAD" else fields["method"]
-    draft.lose(
-        monitor,
-        {
-            "custom_http_statuses": "its custom HTTP statuses",
-            "post_value": "the body of its requests",
-            "keyword_case_type": "that upper and lower case are the same to its keyword",
-        },
-    )
+    draft.lose(monitor, _LOST_OF_HTTP)
