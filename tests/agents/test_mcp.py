@@ -83,7 +83,7 @@ def test_an_agent_with_a_test_key_stays_in_the_sandbox(service: RunningService, 
         return says(await agent.call_tool("create_monitor", {"url": "http://down.test/"}))
 
     with Player(service, service.run(open_sandbox(alice.team_id))) as tess:
-        assert with_stdio(environment_of(tess), work).startswith("201 ")
+        assert with_stdio(environment_of(tess), work).startswith("201 test {")
         assert [each["url"] for each in tess.get("/api/monitors").json()["monitors"]] == ["http://down.test/"]
     assert alice.get("/api/monitors").json()["monitors"] == []
 

@@ -30,10 +30,11 @@ class UnusableArgumentsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the service answered: a status, and the body's text as it came."""
+    """What the service answered: a status, the body's text as it came, and whether it is of a sandbox."""
 
     status_code: int
     text: str
+    is_test: bool
 
     @property
     def is_error(self) -> bool:
@@ -67,7 +68,8 @@ class Service:
             request["json"] = body
         headers = {"Authorization": f"Bearer {token}"}
         response = await self._request(operation.method.upper(), path, headers=headers, **request)
-        return Answer(response.status_code, response.text)
+        is_test = response.headers.get("monitoring-mode") == "test"
+        return Answer(response.status_code, response.text, is_test)
 
     async def fetch_grant(self, client_id: str, client_secret: str) -> tuple[Grant, float]:
         """Exchange a key for a token, and return it with its lifetime in seconds. Raises ServiceError."""
