@@ -11,7 +11,8 @@ FUZZING_SEED ?= 1
 BIN = $(VENV)/bin
 REPORTS = build/contract-whole
 # Tests wait for processes, servers and browsers, and a fuzzer for its service: three workers for two cores are quicker.
-SHARED_OUT = $(BIN)/pytest $(PYTEST_OPTIONS) -n $$(((3 * $$(getconf _NPROCESSORS_ONLN) + 1) / 2)) --dist=worksteal
+WORKERS ?= $$(((3 * $$(getconf _NPROCESSORS_ONLN) + 1) / 2))
+SHARED_OUT = $(BIN)/pytest $(PYTEST_OPTIONS) -n $(WORKERS) --dist=worksteal
 MANIFESTS = $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/overlays/*/*.yaml))
 
 # Modules are compiled once, whatever the caller's environment says: pytest compiles its tests for 6 s of CPU a worker.

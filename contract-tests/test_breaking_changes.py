@@ -309,6 +309,7 @@ class TestChanges:
         moved = changed(moved, f"{ANSWERED}/properties/age", {"$ref": "#/components/schemas/Age"})
         assert find_breaking_changes(DOCUMENT, moved) == []
 
+    @pytest.mark.night("the tests before it take out one of each kind")
     def test_no_operation_parameter_or_field_can_be_taken_out_unseen(self) -> None:
         released, current = THIS, deepcopy(THIS)
         reached = {path: {path} | referred_to(item, released) for path, item in released["paths"].items()}

@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("night", deadline=None)
-settings.register_profile("gate", deadline=None, max_examples=25)
+settings.register_profile("gate", deadline=None, max_examples=15)
 
 
 def pytest_configure(config: pytest.Config) -> None:

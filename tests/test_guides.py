@@ -42,6 +42,7 @@ DEFAULT_PORT = "9100"  # of the server that the guides watch
 FIRST_GUIDE = "quick-start"
 EXPECTED_BLOCKS = 2  # of the first guide: the other guides expect its variables and its token
 STARTS_ANEW = {FIRST_GUIDE, "authentication"}  # the second revokes the key that the others use
+EVERY_TIME = {FIRST_GUIDE, "publisher-webhook", "watching-monitors"}  # what most readers begin with
 OPERATING = (
     "export DATA_DIR=data SIGNING_KEYS=$(cat data/signing_key) ENCRYPTION_KEYS=$(cat data/encryption_key)\n"
 )
@@ -156,7 +157,12 @@ def run_blocks(folder: Path, blocks: list[Block]) -> list[str]:
 
 @pytest.mark.programs("curl")
 @pytest.mark.parametrize(
-    "name", [name for name in list_guides(published_document()) if name not in NOT_RUN_HERE]
+    "name",
+    [
+        name if name in EVERY_TIME else pytest.param(name, marks=pytest.mark.night("it changes seldom"))
+        for name in list_guides(published_document())
+        if name not in NOT_RUN_HERE
+    ],
 )
 def test_every_command_of_a_guide_works_and_answers_as_it_says(
     name: str, request: pytest.FixtureRequest, unused_port: int
