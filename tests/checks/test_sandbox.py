@@ -48,6 +48,7 @@ FOUND: list[tuple[str, dict[str, Any], str | None]] = [
     ("http://timeout.test", {"timeout_seconds": 1}, "timeout"),
     ("http://slow-9000ms.test", {"timeout_seconds": 1}, "timeout"),
     ("http://closing.test", {}, "connection_failed"),
+    ("http://receiver.test", {}, "unexpected_status"),
     ("http://says-sold-out.test", {"forbidden_keyword": "sold-out"}, "keyword_forbidden"),
     ("http://says-sold-out.test", {"required_keyword": "in stock"}, "keyword_missing"),
     (

@@ -27,6 +27,10 @@ def markdown_structure(source: str) -> Counter[str]:
     return Counter(tags + [link.rstrip("?!.,:;*_~'\")]|") for link in links])
 
 
+# In these is no markup. Python's parser knows that of `script` and `style`.
+_WITHOUT_MARKUP = ("title", "textarea", "xmp", "iframe", "noembed", "noframes")
+
+
 class _Structure(HTMLParser):
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -41,6 +45,8 @@ class _Structure(HTMLParser):
         self.parts.append(
             (tag, [(name, None if name in ("alt", "title") else value) for name, value in attrs])
         )
+        if tag in _WITHOUT_MARKUP:
+            self.set_cdata_mode(tag)
 
     def handle_endtag(self, tag: str) -> None:
         self.parts.append(tag)
