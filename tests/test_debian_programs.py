@@ -10,6 +10,8 @@ import pytest
 
 from debian_programs import find_program
 
+pytestmark = pytest.mark.night("it is about the tests themselves")
+
 TESTS = """
 import pytest
 from debian_programs import find_program

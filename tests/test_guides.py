@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 
 from clean_logs import demand_no_traceback
 from monitoring.contract.document import published_document
-from monitoring.notifications.rules import WAITS
+from monitoring.notifications.retries import WAITS
 from monitoring.reference.pages import list_guides
 from ready_tables import make_tables
 from service_process import MONITORING, TIMEOUT_SECONDS, wait_until

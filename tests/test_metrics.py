@@ -21,7 +21,7 @@ from clean_logs import demand_no_traceback
 from monitoring import metrics
 from monitoring.cli.metrics_port import serve_metrics, share_metrics
 from monitoring.settings import SettingsError
-from monitoring.settings.values import RateLimitPolicy
+from monitoring.settings.value_types import RateLimitPolicy
 from raw_http import exchange
 from real_servers import running_postgres
 from running_service import WEBHOOK_SECRET, make_settings, running_service

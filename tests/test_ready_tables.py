@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from monitoring.settings import Settings
 
 
+@pytest.mark.night("it is about the tests' own haste")
 @pytest.mark.anyio
 async def test_processes_that_share_a_folder_migrate_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

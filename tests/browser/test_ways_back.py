@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from browser.acme.team import Acme
     from browser.chromium import Arrive, Person
-    from monitoring.settings.values import RateLimitPolicy
+    from monitoring.settings.value_types import RateLimitPolicy
     from running_service import RunningService
 
 pytestmark = pytest.mark.embedded("a browser sees the same pages on every backend")

@@ -17,7 +17,7 @@ from monitoring.checks.fair_queue import FairQueue, Postponements, Turn
 from monitoring.checks.probes.http import Expectation, HttpProbe
 from monitoring.monitors.health import Health, State
 from monitoring.monitors.warnings import Warnings
-from monitoring.notifications.subjects import KnownMonitor
+from monitoring.notifications.monitor_subjects import KnownMonitor
 from monitoring.outbound.exchanges import OutboundRequest
 from monitoring.outbound.targets import read_target
 

@@ -21,7 +21,7 @@ from monitoring.monitors.contracts.preparing import prepare_contract
 from monitoring.monitors.models import CheckState
 from monitoring.monitors.service import create_monitor
 from monitoring.outbound.failures import FailureCode
-from monitoring.outbound.script import ROLES, find_part
+from monitoring.outbound.scripted_hosts import ROLES, find_part
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:

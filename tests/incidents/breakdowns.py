@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from monitoring.contract.document import Json
-    from monitoring.notifications.subjects import MonitorSubject
+    from monitoring.notifications.monitor_subjects import MonitorSubject
 
 STARTED_AT = datetime(2026, 11, 20, 9, 39, 50, 3000, tzinfo=UTC)
 CONFIRMED_AT = datetime(2026, 11, 20, 9, 40, 0, 183000, tzinfo=UTC)

@@ -17,8 +17,8 @@ from monitoring.incidents.models import Incident, Resolution
 from monitoring.incidents.service import Opening, open_incidents, resolve_incidents
 from monitoring.monitors.service import create_monitor, delete_monitor
 from monitoring.notifications.models import NotificationDelivery
+from monitoring.notifications.monitor_subjects import KnownMonitor
 from monitoring.notifications.service import create_channel
-from monitoring.notifications.subjects import KnownMonitor
 from temporary_backends import temporary_backends
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from monitoring.notifications.channels.webhook import UNREADABLE
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.deliveries import queue_test, redeliver
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
-from monitoring.notifications.rules import MAX_ATTEMPTS
+from monitoring.notifications.retries import MAX_ATTEMPTS
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.service import delete_channel, update_channel
 from monitoring.notifications.tasks import deliver_notification

@@ -8,7 +8,7 @@ import pytest
 
 from monitoring.notifications.channels.webhook import GONE
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
-from monitoring.notifications.rules import MAX_ATTEMPTS
+from monitoring.notifications.retries import MAX_ATTEMPTS
 from notifications.addressee import announce_to, create, deliver, make_due, register
 from notifications.test_incident_order import Provider, story_at, work_off
 

@@ -19,8 +19,8 @@ from monitoring.notifications.channels.sender import current_sender, open_sender
 from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.deliveries import queue_test, redeliver
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.retries import MAX_ATTEMPTS
 from monitoring.notifications.routing import PROGRAMS, Announcement
-from monitoring.notifications.rules import MAX_ATTEMPTS
 from monitoring.notifications.scheduling import make_next_due
 from monitoring.notifications.service import create_channel, update_channel
 from notifications.addressee import Addressee, deliver, make_due

@@ -21,7 +21,7 @@ from monitoring.checks.probes.protocol import Probe
 from monitoring.checks.queries import SETTINGS
 from monitoring.monitors.health import GRACE, Health, State
 from monitoring.monitors.warnings import Warnings
-from monitoring.notifications.subjects import KnownMonitor
+from monitoring.notifications.monitor_subjects import KnownMonitor
 
 # A lease lasts for the check itself, and this much longer for waiting, asking if we are blind, and storing.
 LEASE_MARGIN = timedelta(seconds=15)

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
+from monitoring.notifications.monitor_subjects import MonitorSubject
 from monitoring.notifications.muting import list_muted
 from monitoring.notifications.routing import INTERRUPTED, Announcement
-from monitoring.notifications.subjects import MonitorSubject
 
 # However often this service goes offline, a team is notified no more often than this.
 SHORTEST_DISTANCE = timedelta(hours=1)

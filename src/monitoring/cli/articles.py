@@ -24,7 +24,7 @@ from monitoring.audit.actors import COMMAND_LINE
 from monitoring.backends.current import current_backends
 from monitoring.cli.commands import AsJson, run_command, show_row, show_rows
 from monitoring.cli.failing import fail
-from monitoring.settings.values import normalise_locale
+from monitoring.settings.value_types import normalise_locale
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
 

@@ -16,8 +16,8 @@ from monitoring.incidents.models import MAX_AUTHOR_CHARACTERS, Incident, Inciden
 from monitoring.incidents.service import announcement_of, get_incident
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.deliveries import is_somebody_told, list_deliveries_about
+from monitoring.notifications.monitor_subjects import find_monitor
 from monitoring.notifications.routing import ACKNOWLEDGED
-from monitoring.notifications.subjects import find_monitor
 
 MAX_NOTES = 500
 

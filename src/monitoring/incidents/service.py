@@ -20,8 +20,8 @@ from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Incident, IncidentState, Resolution
 from monitoring.incidents.representations import represent_incident
 from monitoring.notifications.announcing import announce
+from monitoring.notifications.monitor_subjects import MonitorSubject, describe_monitor
 from monitoring.notifications.routing import Announcement
-from monitoring.notifications.subjects import MonitorSubject, describe_monitor
 
 # The update of resolved incidents has each row's values twice, so thousands of rows at once would be slow.
 UPDATED_AT_ONCE = 500

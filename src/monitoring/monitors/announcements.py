@@ -11,8 +11,8 @@ from monitoring.contract.document import Json
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.monitors.warnings import Warnings, is_certificate_to_tell
 from monitoring.notifications.announcing import announce
+from monitoring.notifications.monitor_subjects import MonitorSubject, describe_monitor
 from monitoring.notifications.routing import Announcement
-from monitoring.notifications.subjects import MonitorSubject, describe_monitor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from monitoring.monitors.models import Monitor
 from monitoring.monitors.queries import find_incidents_to_remind_of
 from monitoring.notifications.announcing import announce
 from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.retries import MUTED_BEFORE
 from monitoring.notifications.routing import REMINDER, route_of
-from monitoring.notifications.rules import MUTED_BEFORE
 from monitoring.notifications.scheduling import LONGEST_WAIT
 from monitoring.notifications.tasks import nudge
 

@@ -16,8 +16,8 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id
 from monitoring.contract.timestamps import write_timestamp
+from monitoring.notifications.channel_delays import end_delays
 from monitoring.notifications.configuration import complete_routing
-from monitoring.notifications.delays import end_delays
 from monitoring.notifications.grouping import Queued, hold_back
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 from monitoring.notifications.muting import bypasses_mute, read_mutes

@@ -24,8 +24,8 @@ from monitoring.notifications.grouping import end_parts
 from monitoring.notifications.incident_order import release_followers
 from monitoring.notifications.log_lines import log_failure, log_given_up
 from monitoring.notifications.models import DeliveryStatus, KeptRequest, NotificationChannel
+from monitoring.notifications.retries import Conclusion, conclude
 from monitoring.notifications.routing import route_of
-from monitoring.notifications.rules import Conclusion, conclude
 
 STORE_AGAIN_SECONDS = 1.0
 

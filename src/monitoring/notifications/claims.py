@@ -30,14 +30,14 @@ from monitoring.notifications.models import (
     NotificationChannel,
     NotificationDelivery,
 )
-from monitoring.notifications.routing import ASKED_FOR, PAGERS, Hold, route_of
-from monitoring.notifications.rules import (
+from monitoring.notifications.retries import (
     CHANNEL_DISABLED,
     END_OF_NOTHING,
     MAX_ATTEMPTS,
     NOT_CONFIRMED,
     WORKER_STOPPED,
 )
+from monitoring.notifications.routing import ASKED_FOR, PAGERS, Hold, route_of
 from monitoring.notifications.scheduling import LEASE, has_room, is_due
 
 # When the sweep retries a delivery that found no room, unless a finished attempt starts it first.

@@ -26,8 +26,8 @@ from monitoring.notifications.models import (
     NotificationDelivery,
 )
 from monitoring.notifications.recording import record_act
+from monitoring.notifications.retries import CHANNEL_DISABLED
 from monitoring.notifications.routing import TEST, Announcement
-from monitoring.notifications.rules import CHANNEL_DISABLED
 
 # How long a test waits for a worker and for the receiver, which has longer than that to answer.
 TEST_PATIENCE = timedelta(seconds=10)

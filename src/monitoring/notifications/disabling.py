@@ -9,8 +9,8 @@ from monitoring.notifications.announcing import announce
 from monitoring.notifications.deliveries import end_waiting_deliveries
 from monitoring.notifications.log_lines import log_disabled
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
+from monitoring.notifications.retries import MAX_ATTEMPTS
 from monitoring.notifications.routing import Announcement
-from monitoring.notifications.rules import MAX_ATTEMPTS
 
 # So many messages in a row that were refused for good mean that the channel itself is wrong.
 MOST_REFUSED = 10

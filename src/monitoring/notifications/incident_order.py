@@ -18,8 +18,8 @@ from tortoise.expressions import Q
 
 from monitoring.notifications.grouping import DIGEST, end_parts
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
+from monitoring.notifications.retries import explain_superseded
 from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS, REMINDER, Hold
-from monitoring.notifications.rules import explain_superseded
 
 # Which pending events about the same subject an event supersedes.
 _SUPERSEDED_BY: Mapping[str, Collection[str]] = {

@@ -16,7 +16,7 @@ from monitoring.backends.leases import Claim, begin_attempt, is_due, is_idle
 from monitoring.members.models import Invitation, PasswordLink
 from monitoring.notifications.channels import AccountEmail, send_account_email
 from monitoring.notifications.models import DeliveryStatus
-from monitoring.notifications.rules import conclude
+from monitoring.notifications.retries import conclude
 
 LETTERS_AT_ONCE = 4
 MAX_LETTERS_A_SWEEP = 50

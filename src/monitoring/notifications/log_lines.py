@@ -12,7 +12,7 @@ from functools import partial
 from monitoring.backends.database import after_commit
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
-from monitoring.notifications.rules import MAX_ATTEMPTS
+from monitoring.notifications.retries import MAX_ATTEMPTS
 
 log = logging.getLogger(__name__)
 

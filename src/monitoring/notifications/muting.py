@@ -13,8 +13,8 @@ from tortoise.expressions import Q
 
 from monitoring.backends.database import transaction
 from monitoring.notifications.models import DeliveryStatus, Mute, NotificationDelivery
+from monitoring.notifications.retries import MUTED_BEFORE
 from monitoring.notifications.routing import BEGINNINGS, Announcement
-from monitoring.notifications.rules import MUTED_BEFORE
 
 Mutes = Mapping[UUID | None, Collection[tuple[UUID, UUID | None]]]
 

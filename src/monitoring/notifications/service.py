@@ -38,11 +38,11 @@ from monitoring.notifications.configuration import (
 from monitoring.notifications.confirming import ask_reader
 from monitoring.notifications.deliveries import end_waiting_deliveries
 from monitoring.notifications.models import EMAIL, NotificationChannel
+from monitoring.notifications.monitor_subjects import find_monitor
 from monitoring.notifications.quiet_hours import check_quiet_hours
 from monitoring.notifications.recording import record_act
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.secrets import mask_secrets, read_secrets, store_secrets
-from monitoring.notifications.subjects import find_monitor
 
 MAX_CHANNELS_A_TEAM = 20
 

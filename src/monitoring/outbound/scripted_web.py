@@ -21,7 +21,7 @@ from monitoring.outbound.certificates import EXPIRED, Expiry, explain
 from monitoring.outbound.connections import Connection, Destination, Reader
 from monitoring.outbound.dialer import Dialer
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, blocked, broken_off
-from monitoring.outbound.script import Door, Part, Proof, find_part
+from monitoring.outbound.scripted_hosts import Door, Part, Proof, find_part
 from monitoring.outbound.stopwatch import Phase, Stopwatch
 from monitoring.outbound.targets import Endpoint
 

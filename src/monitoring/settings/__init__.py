@@ -9,8 +9,8 @@ from urllib.parse import quote
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from monitoring.settings import values
-from monitoring.settings.values import RateLimitPolicy
+from monitoring.settings import value_types
+from monitoring.settings.value_types import RateLimitPolicy
 
 __all__ = [
     "CheckerSettings",
@@ -53,12 +53,12 @@ class Settings(BaseSettings):
     # Where the service listens, and what it calls itself
     host: str = _setting("Address to listen on", "127.0.0.1")
     port: int = _setting("Port to listen on", 8000, ge=0, le=65535)
-    base_url: values.BaseUrl = _derived(
+    base_url: value_types.BaseUrl = _derived(
         "Public address of the service, as clients and the document see it",
         "http://HOST:PORT",
         lambda given: f"http://{given['host']}:{given['port']}",
     )
-    trusted_proxies: values.Networks = _setting("Networks whose X-Forwarded-For is believed", ())
+    trusted_proxies: value_types.Networks = _setting("Networks whose X-Forwarded-For is believed", ())
     connections_per_address: int = _setting(
         "Most connections that a process keeps for one address, or for a /64 of IPv6; "
         "those of TRUSTED_PROXIES do not count",
@@ -79,7 +79,7 @@ class Settings(BaseSettings):
         le=3600,
     )
     max_body_bytes: int = _setting("Largest request body that is read", 1_048_576, ge=1024, le=67_108_864)
-    log_level: values.LogLevel = _setting("debug, info, warning, error or critical", "info")
+    log_level: value_types.LogLevel = _setting("debug, info, warning, error or critical", "info")
     log_format: Literal["text", "json"] = _setting(
         "text (one line a record) or json (one object a line)", "text"
     )
@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     metrics_port: int | None = _setting(
         "Port of the Prometheus metrics; without it there are none", None, ge=0, le=65535
     )
-    otel_exporter_otlp_endpoint: values.EngineUrl = _setting(
+    otel_exporter_otlp_endpoint: value_types.EngineUrl = _setting(
         "Address of an OpenTelemetry collector (OTLP over HTTP); without it there are no traces", None
     )
     shutdown_timeout_seconds: float = _setting(
@@ -104,7 +104,7 @@ class Settings(BaseSettings):
 
     # Where things are kept
     data_dir: Path = _setting("Folder of the embedded database", Path("./data"))
-    database_url: values.DatabaseUrl = _derived(
+    database_url: value_types.DatabaseUrl = _derived(
         "sqlite:// path, or postgresql:// URL for more than one machine",
         "sqlite://DATA_DIR/monitoring.db",
         lambda given: SecretStr(f"sqlite://{quote(str(given['data_dir']))}/monitoring.db"),
@@ -116,10 +116,10 @@ class Settings(BaseSettings):
         "Most PostgreSQL connections of a process", 10, ge=1, le=1000
     )
     database_timeout_seconds: float = _setting("Longest wait for a lock or a statement", 10.0, gt=0, le=600)
-    redis_url: values.RedisUrl = _setting(
+    redis_url: value_types.RedisUrl = _setting(
         "redis:// URL for queue and counters; without it both live in the process", None
     )
-    blog_storage_url: values.StorageUrl = _setting(
+    blog_storage_url: value_types.StorageUrl = _setting(
         "Blog storage: file:///folder, s3://, gs:// or az:// URL; without it the webhook answers 503", None
     )
     blog_export: Literal["json", "hugo", "astro", "next", "eleventy", "markdown", "none"] = _setting(
@@ -127,83 +127,85 @@ class Settings(BaseSettings):
         "markdown is the layout of 0.1.0",
         "json",
     )
-    site_page_url: values.PageUrl = _setting(
+    site_page_url: value_types.PageUrl = _setting(
         "Address of an article on the site, such as https://blog.example.com/{locale}/{slug}/; "
         "with it, the blog storage has a sitemap and feeds, and links lead to translations",
         None,
     )
 
     # Who may do what
-    signing_keys: values.SigningKeys = _setting(
+    signing_keys: value_types.SigningKeys = _setting(
         "Keys that sign tokens: the first signs, all verify. Each is a private key that "
         "`monitoring signing-keys create` prints, or a secret of at least 32 characters",
         min_length=1,
     )
-    encryption_keys: values.EncryptionKeys = _setting(
+    encryption_keys: value_types.EncryptionKeys = _setting(
         "Keys that encrypt stored credentials: the first encrypts, all decrypt. Each is 32 random bytes in "
         "base64, as `monitoring encryption-keys create` prints them",
         min_length=1,
     )
-    webhook_secrets: values.WebhookSecrets = _setting(
+    webhook_secrets: value_types.WebhookSecrets = _setting(
         "Accepted X-Webhook-Secret values, each at least 16 characters; without one the webhook answers 503",
         (),
     )
-    webhook_test_secrets: values.WebhookSecrets = _setting(
+    webhook_test_secrets: value_types.WebhookSecrets = _setting(
         "Secrets of publishers that test, each at least 16 characters: what is submitted with one is judged "
         "as any submission, published nowhere and dropped after a day",
         (),
     )
-    ghost_webhook_secrets: values.WebhookSecrets = _setting(
+    ghost_webhook_secrets: value_types.WebhookSecrets = _setting(
         "Secrets of Ghost's webhooks, each at least 16 characters; their signature then stands in for "
         "X-Webhook-Secret",
         (),
     )
-    outrank_access_tokens: values.WebhookSecrets = _setting(
+    outrank_access_tokens: value_types.WebhookSecrets = _setting(
         "Access tokens of Outrank, each at least 16 characters; one then stands in for X-Webhook-Secret", ()
     )
     webhook_require_bearer: bool = _setting("Require a bearer token at the webhook too", default=False)
-    plans: values.Plans = _setting(
+    plans: value_types.Plans = _setting(
         "Plans and the monitors each allows; the first is the default", "free=10,team=100,business=1000"
     )
-    rate_limit_api: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("api")] = _setting(
+    rate_limit_api: Annotated[RateLimitPolicy, NoDecode, value_types.read_rate_limit("api")] = _setting(
         "Requests of one API key, and of one person in the app / window in seconds", "600/60"
     )
-    rate_limit_token: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("token")] = _setting(
+    rate_limit_token: Annotated[RateLimitPolicy, NoDecode, value_types.read_rate_limit("token")] = _setting(
         "Token requests of one address / window in seconds", "30/60"
     )
     rate_limit_webhook_failures: Annotated[
-        RateLimitPolicy, NoDecode, values.read_rate_limit("webhook_failures")
+        RateLimitPolicy, NoDecode, value_types.read_rate_limit("webhook_failures")
     ] = _setting("Wrong webhook secrets of one address / window in seconds", "20/60")
-    rate_limit_pings: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("pings")] = _setting(
+    rate_limit_pings: Annotated[RateLimitPolicy, NoDecode, value_types.read_rate_limit("pings")] = _setting(
         "Pings of one heartbeat, and of one address to heartbeats that do not exist / window in seconds",
         "60/60",
     )
-    rate_limit_check_now: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("check_now")] = (
+    rate_limit_check_now: Annotated[RateLimitPolicy, NoDecode, value_types.read_rate_limit("check_now")] = (
         _setting("Checks a team asks for beside the regular ones / window in seconds", "10/60")
     )
     rate_limit_notifications: Annotated[
-        RateLimitPolicy, NoDecode, values.read_rate_limit("notifications")
+        RateLimitPolicy, NoDecode, value_types.read_rate_limit("notifications")
     ] = _setting("Notifications a team asks for (tests, redeliveries) / window in seconds", "30/60")
     rate_limit_confirmations: Annotated[
-        RateLimitPolicy, NoDecode, values.read_rate_limit("confirmations")
+        RateLimitPolicy, NoDecode, value_types.read_rate_limit("confirmations")
     ] = _setting(
         "Messages that ask one address to confirm a team's channel, or to join a team / window in seconds; "
         "for all addresses of a team four times as many",
         "5/86400",
     )
-    rate_limit_sign_in: Annotated[RateLimitPolicy, NoDecode, values.read_rate_limit("sign_in")] = _setting(
-        "Passwords tried in the app for one email by one address, in one browser that has signed in before, "
-        "and with one code / window in seconds",
-        "20/300",
+    rate_limit_sign_in: Annotated[RateLimitPolicy, NoDecode, value_types.read_rate_limit("sign_in")] = (
+        _setting(
+            "Passwords tried in the app for one email by one address, in one browser that has signed in "
+            "before, and with one code / window in seconds",
+            "20/300",
+        )
     )
     rate_limit_sign_in_address: Annotated[
-        RateLimitPolicy, NoDecode, values.read_rate_limit("sign_in_address")
+        RateLimitPolicy, NoDecode, value_types.read_rate_limit("sign_in_address")
     ] = _setting(
         "Passwords tried in new browsers by one address, for all emails and codes / window in seconds",
         "60/300",
     )
     rate_limit_sign_in_email: Annotated[
-        RateLimitPolicy, NoDecode, values.read_rate_limit("sign_in_email")
+        RateLimitPolicy, NoDecode, value_types.read_rate_limit("sign_in_email")
     ] = _setting(
         "Passwords tried in new browsers for one email, by all addresses / window in seconds; "
         "at least four times what one address may try",
@@ -217,32 +219,32 @@ class Settings(BaseSettings):
     session_cookie_secure: bool = _setting(
         "Let browsers send the app's cookies over https:// only; false for an app at http://", default=True
     )
-    article_teams: values.Names = _setting(
+    article_teams: value_types.Names = _setting(
         "Teams whose members see articles in the app, and whose keys may read them", ()
     )
 
     # Checks of monitors, and notifications
-    allowed_networks: values.Networks = _setting(
+    allowed_networks: value_types.Networks = _setting(
         "Networks that may be reached although they are not public, such as 10.0.0.0/8", ()
     )
-    dns_servers: values.NameServers = _setting(
+    dns_servers: value_types.NameServers = _setting(
         "Name servers, address or address:port; without them the system's", ()
     )
-    ca_file: values.AuthoritiesFile = _setting(
+    ca_file: value_types.AuthoritiesFile = _setting(
         "PEM file of the certificate authorities to trust; without it the usual ones", None
     )
     ping_monitors: bool = _setting(
         "Allow monitors of type ping, where the kernel allows pings (net.ipv4.ping_group_range)", default=True
     )
-    smtp_url: values.MailServerUrl = _setting(
+    smtp_url: value_types.MailServerUrl = _setting(
         "Mail server for channels to email: smtp://user:password@host:587 (STARTTLS) or smtps://…:465; "
         "smtp://…?tls=none for one on this machine",
         None,
     )
-    email_from: values.Sender = _setting(
+    email_from: value_types.Sender = _setting(
         "Sender of emails, such as Monitoring <monitoring@example.com>; without it there are none", None
     )
-    reference_urls: values.ReferenceUrls = _setting(
+    reference_urls: value_types.ReferenceUrls = _setting(
         "Addresses that show whether this machine is online: if none answers, failures are unknown", ()
     )
     checks_at_once: int = _setting(
@@ -255,34 +257,34 @@ class Settings(BaseSettings):
     daily_retention_days: int = _setting("Days for which daily response times are kept", 800, ge=2, le=4000)
 
     # Translation
-    locales: values.Locales = _setting("Locales every article is translated into", "es,pt,fr,it,ca")
+    locales: value_types.Locales = _setting("Locales every article is translated into", "es,pt,fr,it,ca")
     translator: Literal["none", "pseudo", "apertium", "deepl", "libretranslate", "openai"] = _setting(
         "Engine: none (rows wait), pseudo (a demonstration), apertium, deepl, libretranslate or openai",
         "none",
     )
-    translator_url: values.EngineUrl = _setting("Address of the engine; needed for libretranslate", None)
+    translator_url: value_types.EngineUrl = _setting("Address of the engine; needed for libretranslate", None)
     translator_api_key: SecretStr | None = _setting("Key of the engine; needed for deepl and openai", None)
     translator_timeout_seconds: float = _setting(
         "Longest wait for one answer of the engine", 30.0, gt=0, le=600
     )
     translator_concurrency: int = _setting("Requests a process sends to the engine at once", 4, ge=1, le=256)
-    translator_rate: Annotated[RateLimitPolicy | None, NoDecode, values.read_rate_limit("translator")] = (
-        _setting(
-            "Requests a process sends to the engine / window in seconds, such as 10/1; without it no limit",
-            None,
-        )
+    translator_rate: Annotated[
+        RateLimitPolicy | None, NoDecode, value_types.read_rate_limit("translator")
+    ] = _setting(
+        "Requests a process sends to the engine / window in seconds, such as 10/1; without it no limit",
+        None,
     )
     deepl_formality: Literal["default", "more", "less", "prefer_more", "prefer_less"] = _setting(
         "Formality to ask DeepL for", "default"
     )
-    deepl_glossaries: values.Glossaries = _setting(
+    deepl_glossaries: value_types.Glossaries = _setting(
         "Glossaries of DeepL: locale=glossary id, such as es=…,fr=…", {}
     )
     openai_model: str | None = _setting("Model; needed for openai", None)
     openai_instructions: str | None = _setting(
         "Instructions for the model beside the rules of the format: style, terms", None
     )
-    brand_names: values.Names = _setting("Names that are never translated", ())
+    brand_names: value_types.Names = _setting("Names that are never translated", ())
     terms_file: Path | None = _setting(
         "CSV file of terms: how each is translated into a locale, or that it is not translated", None
     )
@@ -353,25 +355,25 @@ class Settings(BaseSettings):
 class WorkerSettings(Settings):
     """The settings of a worker. Secrets that only the API uses are neither required nor held."""
 
-    signing_keys: values.UnreadSecrets = _setting("Not read", ())
-    webhook_secrets: values.UnreadSecrets = _setting("Not read", ())
-    webhook_test_secrets: values.UnreadSecrets = _setting("Not read", ())
-    ghost_webhook_secrets: values.UnreadSecrets = _setting("Not read", ())
-    outrank_access_tokens: values.UnreadSecrets = _setting("Not read", ())
+    signing_keys: value_types.UnreadSecrets = _setting("Not read", ())
+    webhook_secrets: value_types.UnreadSecrets = _setting("Not read", ())
+    webhook_test_secrets: value_types.UnreadSecrets = _setting("Not read", ())
+    ghost_webhook_secrets: value_types.UnreadSecrets = _setting("Not read", ())
+    outrank_access_tokens: value_types.UnreadSecrets = _setting("Not read", ())
 
 
 class CheckerSettings(WorkerSettings):
     """The settings of a checker. It parses untrusted answers, so it holds hardly any secret."""
 
-    blog_storage_url: values.UnreadSecret = _setting("Not read", None)
-    translator_api_key: values.UnreadSecret = _setting("Not read", None)
-    smtp_url: values.UnreadSecret = _setting("Not read", None)
+    blog_storage_url: value_types.UnreadSecret = _setting("Not read", None)
+    translator_api_key: value_types.UnreadSecret = _setting("Not read", None)
+    smtp_url: value_types.UnreadSecret = _setting("Not read", None)
 
 
 class MigrationSettings(CheckerSettings):
     """The settings of a migration, which changes tables and needs no keys."""
 
-    encryption_keys: values.UnreadSecrets = _setting("Not read", ())
+    encryption_keys: value_types.UnreadSecrets = _setting("Not read", ())
 
 
 def read_settings(kind: type[Settings] = Settings) -> Settings:

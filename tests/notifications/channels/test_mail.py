@@ -12,7 +12,7 @@ from monitoring.notifications.channels.mail import NO_SERVER, OTHER_ADDRESS
 from monitoring.notifications.deliveries import redeliver
 from monitoring.notifications.email_consent import confirm
 from monitoring.notifications.models import DeliveryStatus, NotificationChannel, NotificationDelivery
-from monitoring.notifications.rules import MAX_ATTEMPTS, NOT_CONFIRMED
+from monitoring.notifications.retries import MAX_ATTEMPTS, NOT_CONFIRMED
 from monitoring.notifications.service import update_channel
 from notifications.addressee import announce_to, create, deliver, make_due, work
 from notifications.channels.test_provider_channel import ENDED, INCIDENT_ID, OPENED

@@ -14,7 +14,7 @@ from monitoring.contract.configurations import change, complete
 from monitoring.notifications.channels.protocol import Reception
 from monitoring.notifications.channels.webhook import GONE, default_name, generate_secret, judge, sign
 from monitoring.notifications.models import DeliveryStatus
-from monitoring.notifications.rules import MAX_ATTEMPTS, conclude
+from monitoring.notifications.retries import MAX_ATTEMPTS, conclude
 from monitoring.outbound.exchanges import Exchange
 from monitoring.outbound.failures import Failure, FailureCode
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from monitoring.settings.values import normalise_locale
+from monitoring.settings.value_types import normalise_locale
 
 COLUMNS = ["locale", "term", "translation"]
 

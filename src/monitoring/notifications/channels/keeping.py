@@ -14,7 +14,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.models import WEBHOOK, NotificationChannel
 from monitoring.notifications.secrets import read_secret, read_secrets, texts_in
 from monitoring.outbound.exchanges import BodyReader, Exchange, OutboundRequest
-from monitoring.outbound.script import RECEIVER
+from monitoring.outbound.scripted_hosts import RECEIVER
 from monitoring.outbound.targets import UnusableUrl, read_target
 
 SUCCESS = 200

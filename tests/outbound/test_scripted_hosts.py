@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from monitoring.outbound.script import ROLES
+from monitoring.outbound.scripted_hosts import ROLES
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "test-mode.md"
 

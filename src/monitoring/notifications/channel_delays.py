@@ -7,8 +7,8 @@ from uuid import UUID
 
 from monitoring.notifications.grouping import DIGEST
 from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
+from monitoring.notifications.retries import OVER_BEFORE_THE_DELAY, TAKEN_BEFORE_THE_DELAY
 from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS, Announcement, Route
-from monitoring.notifications.rules import OVER_BEFORE_THE_DELAY, TAKEN_BEFORE_THE_DELAY
 
 # A channel, and an incident or a monitor.
 Told = tuple[UUID, UUID | None]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.models import DeliveryStatus
-from monitoring.notifications.rules import MAX_ATTEMPTS, conclude, wait_after
+from monitoring.notifications.retries import MAX_ATTEMPTS, conclude, wait_after
 
 
 class TestPauseThatIsAskedFor:
