@@ -55,19 +55,19 @@ def _make_formats(
     brand_names: tuple[str, ...], signs: str, *, is_in_html: bool, has_brackets: bool
 ) -> Formats:
     opaque = opaque_pattern(brand_names)
-    syntax = _INLINE_SYNTAX.pattern.replace("\\[", "") if has_brackets else _INLINE_SYNTAX.pattern
-    words = re.compile(f"{syntax}|[{re.escape(signs)}]" if signs else syntax)
+    pattern = _INLINE_SYNTAX.pattern.replace("\\[", "") if has_brackets else _INLINE_SYNTAX.pattern
+    syntax = re.compile(f"{pattern}|[{re.escape(signs)}]" if signs else pattern)
 
     def make(escape: Callable[[str], str], *, links_bare_addresses: bool = False) -> Format:
         return Format(decode, escape, opaque, links_bare_addresses=links_bare_addresses)
 
     if is_in_html:
         strict = make(_refer_to_all)
-        referring = make(_refer if has_brackets else _refer_to_brackets, links_bare_addresses=True)
-        return Formats(brand_names, referring, strict, strict, strict)
+        words = make(_refer if has_brackets else _refer_to_brackets, links_bare_addresses=True)
+        return Formats(brand_names, words, strict, strict, strict)
     return Formats(
         brand_names=brand_names,
-        words=make(lambda text: _escape(text, words), links_bare_addresses=True),
+        words=make(lambda text: _escape(text, syntax), links_bare_addresses=True),
         label=make(lambda text: _escape(text).replace("]", "\\]")),
         title=make(lambda text: _QUOTES.sub(r"\\\g<0>", _escape(text))),
         line_title=make(lambda text: _escape(text).replace("]", "\\]").replace('"', "&quot;")),

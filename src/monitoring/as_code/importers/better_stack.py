@@ -21,36 +21,13 @@ _LOST = {
 }
 # What is read, what only says how it is, and what belongs to settings that are named as lost.
 _KNOWN = {
-    *(
-        "url",
-        "name",
-        "pronounceable_name",
-        "monitor_type",
-        "check_frequency",
-        "request_timeout",
-        "port",
-        "period",
-    ),
-    *("grace", "http_method", "request_headers", "request_body", "required_keyword", "expected_status_codes"),
-    *(
-        "follow_redirects",
-        "verify_ssl",
-        "ssl_expiration",
-        "domain_expiration",
-        "auth_username",
-        "auth_password",
-    ),
-    *(
-        "paused",
-        "paused_at",
-        "status",
-        "last_checked_at",
-        "created_at",
-        "updated_at",
-        "team_name",
-        "sort_index",
-    ),
-    *("checks_version", "maintenance_to", "maintenance_days", "maintenance_timezone", "proxy_port"),
+    *("url", "name", "pronounceable_name", "monitor_type", "check_frequency", "request_timeout"),
+    *("port", "period", "grace", "http_method", "request_headers", "request_body"),
+    *("required_keyword", "expected_status_codes", "follow_redirects", "verify_ssl"),
+    *("ssl_expiration", "domain_expiration", "auth_username", "auth_password", "paused"),
+    *("paused_at", "status", "last_checked_at", "created_at", "updated_at", "team_name"),
+    *("sort_index", "checks_version", "maintenance_to", "maintenance_days", "maintenance_timezone"),
+    *("proxy_port"),
 }
 _PORTS = {"smtp": 25, "pop": 110, "imap": 143}
 

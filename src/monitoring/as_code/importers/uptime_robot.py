@@ -20,21 +20,11 @@ _LOST_OF_HTTP = {
 }
 # What is read, and what only says how it is.
 _KNOWN = {
-    *(
-        "id",
-        "friendly_name",
-        "url",
-        "type",
-        "sub_type",
-        "port",
-        "interval",
-        "timeout",
-        "status",
-        "create_datetime",
-    ),
-    *("keyword_type", "keyword_value", "http_method", "http_username", "http_password", "http_auth_type"),
-    *("post_type", "post_content_type", "custom_http_headers", "is_group_main", "logs", "response_times"),
-    *("all_time_uptime_ratio", "all_time_uptime_durations", "average_response_time", "ssl"),
+    *("id", "friendly_name", "url", "type", "sub_type", "port", "interval", "timeout", "status"),
+    *("create_datetime", "keyword_type", "keyword_value", "http_method", "http_username"),
+    *("http_password", "http_auth_type", "post_type", "post_content_type", "custom_http_headers"),
+    *("is_group_main", "logs", "response_times", "all_time_uptime_ratio"),
+    *("all_time_uptime_durations", "average_response_time", "ssl"),
 }
 
 
