@@ -35,7 +35,6 @@ _NAMES = {
     "auth_method": "authMethod",
     "http_body_encoding": "httpBodyEncoding",
     "resend_interval": "resendInterval",
-    "expiry_notification": "expiryNotification",
     "cache_bust": "cacheBust",
     "ip_family": "ipFamily",
 }
@@ -45,7 +44,6 @@ _LOST = {
     "description": "its description",
     "notificationIDList": "its notifications",
     "resendInterval": "its repeated notifications",
-    "expiryNotification": "its warning before the certificate expires",
     "cacheBust": "that it asks past caches",
     "ipFamily": "its IP version",
 }
@@ -121,7 +119,8 @@ def _read_other(monitor: Mapping[str, Any], draft: Draft) -> None:
         case "dns":
             fields |= {"type": "dns", "url": f"dns://{host}"}
             fields["dns"] = {"record_type": monitor.get("dns_resolve_type") or "A"}
-            draft.lost.append(f"the name server {monitor.get('dns_resolve_server')}")
+            if monitor.get("dns_resolve_server"):
+                draft.lost.append(f"the name server {monitor['dns_resolve_server']}")
         case "push":
             schedule = {"period_seconds": max(int(monitor["interval"]), 30)}
             fields |= {"type": "heartbeat", "heartbeat": schedule}
