@@ -54,7 +54,7 @@ def _draft_heartbeat(heartbeat: Mapping[str, Any]) -> Draft:
     if _is_paused(heartbeat):
         draft.fields["paused"] = True
     draft.lose(heartbeat, _LOST)
-    draft.lose_others(heartbeat, _KNOWN, _LOST)
+    draft.lose_others(heartbeat, _KNOWN | _LOST.keys())
     return draft
 
 
@@ -79,7 +79,7 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
     if _is_paused(monitor):
         fields["paused"] = True
     draft.lose(monitor, _LOST)
-    draft.lose_others(monitor, _KNOWN, _LOST)
+    draft.lose_others(monitor, _KNOWN | _LOST.keys())
     return draft
 
 

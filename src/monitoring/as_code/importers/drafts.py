@@ -45,10 +45,9 @@ class Draft:
         """Name what is set there and has no place here, by the names of their fields."""
         self.lost += [word for name, word in words.items() if theirs.get(name)]
 
-    def lose_others(self, theirs: Mapping[str, Any], known: Collection[str], *lost: Collection[str]) -> None:
-        """Name each setting that is on, and neither known here nor among those that are named as lost."""
-        named = {*known, *(name for names in lost for name in names)}
-        self.lost += [f"the setting {name}" for name, value in theirs.items() if value and name not in named]
+    def lose_others(self, theirs: Mapping[str, Any], known: Collection[str]) -> None:
+        """Name each setting that is on and not known here."""
+        self.lost += [f"the setting {name}" for name, value in theirs.items() if value and name not in known]
 
     def set_request(self, url: str, headers: Mapping[str, Any], *, has_login: bool = False) -> None:
         """Set where requests go, and their headers. A login becomes the header Authorization."""

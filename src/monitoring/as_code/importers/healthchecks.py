@@ -46,5 +46,5 @@ def _draft(check: Mapping[str, Any]) -> Draft:
     if check.get("status") == "paused":
         draft.fields["paused"] = True
     draft.lose(check, _LOST)
-    draft.lose_others(check, _KNOWN, _LOST)
+    draft.lose_others(check, _KNOWN | _LOST.keys())
     return draft

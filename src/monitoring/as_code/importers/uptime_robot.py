@@ -58,7 +58,7 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
     if monitor.get("status") == _PAUSED:
         fields["paused"] = True
     draft.lose(monitor, _LOST)
-    draft.lose_others(monitor, _KNOWN, _LOST, _LOST_OF_HTTP)
+    draft.lose_others(monitor, _KNOWN | _LOST.keys() | _LOST_OF_HTTP.keys())
     return draft
 
 

@@ -18,7 +18,6 @@ from monitoring.outbound.scripted_hosts import RECEIVER
 from monitoring.outbound.targets import UnusableUrl, read_target
 
 SUCCESS = 200
-UNAUTHORIZED = 401
 MAIL_ACCEPTED = 250  # RFC 5321 §4.2.3
 
 
@@ -43,10 +42,8 @@ class KeepingSender:
         body = (request.body or b"").decode()
         self._keep(request.method, request.url, request.headers, body)
         host = _find_host(request.url)
-        if not host.endswith(".test"):
+        if not host.endswith(".test") or (host == RECEIVER and self._is_genuine(request.headers, body)):
             return Exchange(status_code=SUCCESS)
-        if host == RECEIVER:
-            return Exchange(status_code=SUCCESS if self._is_genuine(request.headers, body) else UNAUTHORIZED)
 
         from monitoring.outbound.client import HttpClient  # noqa: PLC0415 - 4 MiB, see `sender`
         from monitoring.outbound.scripted_web import open_scripted_dialer  # noqa: PLC0415
