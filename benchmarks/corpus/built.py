@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from corpus.check import ENGINES, read_exceptions, translate
+from corpus.check import ENGINES, print_fault, read_exceptions, translate
 from corpus.rendered import first_difference, render
 from corpus.texts import FETCHED, ROOT, Text, read_texts
 from monitoring.articles.exports import EXPORTS
@@ -54,9 +54,7 @@ def main() -> int:
             fault = _find_fault(generator, site, number)
             counts[f"{text.group} intact" if fault is None else f"{text.group} changed"] += 1
             if fault:
-                is_listed = f"{generator} {text.name}" in listed
-                is_good &= is_listed
-                print(f"{'listed' if is_listed else 'NEW'}: {generator} {text.name}: {fault}")
+                is_good &= print_fault(f"{generator} {text.name}", fault, listed)
         print(f"{generator}: " + ", ".join(f"{count:,} {what}" for what, count in counts.items()))
     return not is_good
 

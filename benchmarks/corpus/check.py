@@ -75,6 +75,13 @@ def read_exceptions() -> set[str]:
     return {line.partition("#")[0].strip() for line in EXCEPTIONS.read_text().splitlines()}
 
 
+def print_fault(name: str, fault: str, listed: set[str]) -> bool:
+    """Print what a document lost, and return whether `exceptions.txt` lists it."""
+    is_listed = name in listed
+    print(f"{'listed' if is_listed else 'NEW'}: {name}: {fault}")
+    return is_listed
+
+
 def main() -> int:
     """Check every text, and print the counts."""
     texts = list(read_texts())
@@ -134,7 +141,7 @@ def _print(
     for name in changed:
         print(f"CHANGED by an engine that changes nothing: {name}")
     for name, fault in faults.items():
-        print(f"{'listed' if name in listed else 'NEW'}: {name}: {fault}")
+        print_fault(name, fault, listed)
 
 
 if __name__ == "__main__":

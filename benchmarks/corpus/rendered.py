@@ -51,12 +51,17 @@ def render(source: str, text_format: TextFormat) -> Rendered:
 
 def github_anchors(headings: Sequence[Sequence[str]]) -> list[list[str]]:
     """Make the anchors of each document's headings with github-slugger."""
-    command = ["node", str(FETCHED / "anchors.mjs")]
-    done = subprocess.run(
-        command, input=json.dumps(headings), capture_output=True, check=True, encoding="utf-8"
-    )
-    anchors: list[list[str]] = json.loads(done.stdout)
+    anchors: list[list[str]] = ask_node("anchors.mjs", headings)
     return anchors
+
+
+def ask_node(program: str, documents: Sequence[object]) -> Any:
+    """Return what a program of this folder answers to documents, as JSON."""
+    command = ["node", str(FETCHED / program)]
+    done = subprocess.run(
+        command, input=json.dumps(documents), capture_output=True, check=True, encoding="utf-8"
+    )
+    return json.loads(done.stdout)
 
 
 def _parts(root: Any) -> Iterator[object]:

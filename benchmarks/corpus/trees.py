@@ -4,7 +4,6 @@ Ends with 1 if an engine that changes nothing changes a byte, or if a document l
 `exceptions.txt` does not list it. `make corpus` runs it.
 """
 
-import json
 import re
 import subprocess
 import sys
@@ -16,8 +15,8 @@ from typing import NamedTuple
 import markdown
 import pypandoc
 
-from corpus.check import ENGINES, Engine, read_exceptions, translate
-from corpus.rendered import Rendered, first_difference, render
+from corpus.check import ENGINES, Engine, print_fault, read_exceptions, translate
+from corpus.rendered import Rendered, ask_node, first_difference, render
 from corpus.texts import FETCHED, Text
 from monitoring.articles.translation.content_formats import TextFormat
 
@@ -62,11 +61,7 @@ def by_pandoc(sources: Sequence[str]) -> list[Rendered]:
 
 def by_docusaurus(sources: Sequence[str]) -> list[Rendered]:
     """Read documents as Docusaurus does."""
-    command = ["node", str(FETCHED / "structure.mjs")]
-    done = subprocess.run(
-        command, input=json.dumps(sources), capture_output=True, check=True, encoding="utf-8"
-    )
-    return [Rendered(parts, [], [], frozenset()) for parts in json.loads(done.stdout)]
+    return [Rendered(parts, [], [], frozenset()) for parts in ask_node("structure.mjs", sources)]
 
 
 TREES = (
@@ -99,8 +94,7 @@ def main() -> int:
                 fault = first_difference(old, new)
                 counts[f"intact with {engine.name}"] += fault is None
                 if fault:
-                    is_good &= (is_listed := text.name in listed)
-                    print(f"{'listed' if is_listed else 'NEW'}: {text.name}: {engine.name}: {fault}")
+                    is_good &= print_fault(text.name, f"{engine.name}: {fault}", listed)
         is_good &= bool(texts) and same == len(texts)
         print(f"{tree.name}: " + ", ".join(f"{count:,} {what}" for what, count in counts.items()))
     return not is_good
