@@ -41,35 +41,26 @@ class Load:
         self.expected = wanted["expected"].encode()
         self.ends_at = time.perf_counter() + wanted["seconds"]
         self.left = wanted["count"]
-        self.open_count = wanted["connections"]
         self.latencies: list[float] = []
-        self.finished = asyncio.get_running_loop().create_future()
+
+    def is_over(self) -> bool:
+        """Return whether no request is left to send."""
+        return self.left <= 0 or time.perf_counter() >= self.ends_at
 
     def next_request(self) -> bytes | None:
         """Return the next request to send, if any is left."""
-        if self.left <= 0 or time.perf_counter() >= self.ends_at:
+        if self.is_over():
             return None
         self.left -= 1
         request = next(self.requests)
         return request.replace(SERIAL, b"%010d" % next(_serials)) if SERIAL in request else request
 
-    def fail(self, reason: str) -> None:
-        """End the load with a reason. Only the first reason counts."""
-        self.left = 0
-        if not self.finished.done():
-            self.finished.set_exception(UnexpectedAnswer(reason))
-
-    def leave(self) -> None:
-        """Remove one connection. The last one ends the load."""
-        self.open_count -= 1
-        if not self.open_count and not self.finished.done():
-            self.finished.set_result(None)
-
 
 class Connection(asyncio.Protocol):
-    """Sends each request when the one before it is answered."""
+    """Sends each request when the one before it is answered, until the server says that it will close."""
 
     def __init__(self, load: Load) -> None:
+        self.closed = asyncio.get_running_loop().create_future()
         self._load = load
         self._received = b""
         self._sent_at = 0.0
@@ -92,15 +83,26 @@ class Connection(asyncio.Protocol):
         is_expected = not expected or expected in CHUNK_EDGE.sub(b"", self._received)
         is_long_enough = self._load.shortest <= length <= self._load.longest
         if not (head.startswith(b"http/1.1 2") and is_long_enough and is_expected):
-            self._load.fail(self._received[:500].decode("latin-1"))
+            self._fail(self._received[:500].decode("latin-1"))
+            return
         self._load.latencies.append(time.perf_counter() - self._sent_at)
         self._received = b""
-        self._send()
+        if b"\r\nconnection: close" in head:
+            self._is_waiting = False
+        else:
+            self._send()
 
     def connection_lost(self, _: Exception | None) -> None:
         if self._is_waiting:
-            self._load.fail("the connection was closed before the answer")
-        self._load.leave()
+            self._fail("the connection was closed before the answer")
+        elif not self.closed.done():
+            self.closed.set_result(None)
+
+    def _fail(self, reason: str) -> None:
+        """End the load with a reason."""
+        self._load.left = 0
+        if not self.closed.done():
+            self.closed.set_exception(UnexpectedAnswer(reason))
 
     def _find_length(self, head: bytes, body_at: int) -> int:
         """Return the body's length as sent; negative while some of it is missing."""
@@ -121,16 +123,21 @@ class Connection(asyncio.Protocol):
             self._transport.write(request)
 
 
+async def send_over_one(load: Load, port: int) -> None:
+    """Send over one connection at a time. Raises `UnexpectedAnswer`."""
+    loop = asyncio.get_running_loop()
+    while not load.is_over():
+        _, connection = await loop.create_connection(lambda: Connection(load), "127.0.0.1", port)
+        await connection.closed
+
+
 async def run(wanted: dict[str, Any]) -> dict[str, Any]:
     """Send one load. Return how many answers came, in which time, and how long each took."""
-    loop = asyncio.get_running_loop()
     load = Load(wanted)
     began_at = time.perf_counter()
-    for number in range(wanted["connections"]):
-        port = wanted["ports"][number % len(wanted["ports"])]
-        await loop.create_connection(lambda: Connection(load), "127.0.0.1", port)
+    ports = itertools.islice(itertools.cycle(wanted["ports"]), wanted["connections"])
     try:
-        await load.finished
+        await asyncio.gather(*(send_over_one(load, port) for port in ports))
     except UnexpectedAnswer as answer:
         return {"error": str(answer)}
     latencies = sorted(load.latencies)
