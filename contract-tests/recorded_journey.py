@@ -121,7 +121,7 @@ def rest_for_a_deployment(recorder: Recorder) -> None:
     recorder.expect(200, "GET", path)
     recorder.expect(200, "PATCH", path, json={"duration_seconds": 900, "tags": None})
     recorder.expect(200, "POST", f"{path}/end")
-    recorder.expect(409, "PATCH", path, json={"duration_seconds": 900})
+    recorder.expect(409, "PATCH", path, json={"duration_seconds": 1200})
     recorder.expect(204, "DELETE", path)
     recorder.expect(404, "GET", path)
 
