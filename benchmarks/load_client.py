@@ -39,8 +39,8 @@ class Load:
         )
         self.shortest, self.longest = wanted["body_bytes"]
         self.expected = wanted["expected"].encode()
-        self.ends_at = time.perf_counter() + wanted["seconds"]
-        self.left = wanted["count"]
+        self.ends_at: float = time.perf_counter() + wanted["seconds"]
+        self.left: int = wanted["count"]
         self.latencies: list[float] = []
 
     def is_over(self) -> bool:
