@@ -160,7 +160,7 @@ screenshots: install-dev servers  ## Take the pictures of the docs, and of every
 	PYTHONPATH=tests $(BIN)/python docs/screenshots.py
 
 bench: install-dev servers build/bench/.installed  ## Measure the service beside its peers; QUICK=1 takes minutes, ONLY=api,checks parts
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/side_by_side.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(UPTIME_KUMA),--uptime-kuma $(UPTIME_KUMA))
+	PYTHONPATH=tests PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python benchmarks/side_by_side.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(UPTIME_KUMA),--uptime-kuma $(UPTIME_KUMA))
 
 build/bench/.installed: Makefile constraints.txt pyproject.toml benchmarks/requirements.txt benchmarks/install-exporter benchmarks/install-go-peers benchmarks/install-image-python $(wildcard benchmarks/peers/go_*/*.go)
 	@mkdir -p $(@D)

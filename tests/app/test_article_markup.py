@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from html.parser import HTMLParser
 
 import pytest
@@ -20,7 +19,6 @@ ALLOWED = {
     "ins", "li", "mark", "ol", "p", "pre", "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th",
     "thead", "tr", "ul",
 }  # fmt: skip
-LIMIT_SECONDS = 20  # they take up to one; repairing them as browsers do would fill the memory
 
 HTML = {
     "formatting that reopens": "".join(f"<b x={number}>" for number in range(9_000)) + "<p>x" * 20_000,
@@ -252,14 +250,10 @@ class TestRenderMarkdown:
 class TestHostileSizes:
     @pytest.mark.parametrize("source", HTML.values(), ids=HTML)
     def test_of_html_stay_small(self, source: str) -> None:
-        start = time.process_time()
         markup = markup_of(source[: MAX_CHARACTERS[TextFormat.HTML]])
-        assert time.process_time() - start < LIMIT_SECONDS
         assert sum(map(len, markup)) <= 6 * MAX_CHARACTERS[TextFormat.HTML]
 
     @pytest.mark.parametrize("source", MARKDOWN.values(), ids=MARKDOWN)
     def test_of_markdown_stay_small(self, source: str) -> None:
-        start = time.process_time()
         rendered = render_markdown(source[: MAX_CHARACTERS[TextFormat.MARKDOWN]])
-        assert time.process_time() - start < LIMIT_SECONDS
         assert len(rendered) <= 20 * MAX_CHARACTERS[TextFormat.MARKDOWN]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +9,6 @@ from redis.asyncio import Redis
 
 from monitoring.backends.counters import (
     MAX_CONNECTIONS,
-    TIMEOUT_SECONDS,
     Counters,
     RateLimitPolicy,
     open_counters,
@@ -178,9 +176,7 @@ class TestOnRedis:
             clock = counters._breaker._clock = Clock()  # noqa: SLF001
             await counters.hit(THREE_A_MINUTE, "alice")
             redis_server.stop()
-            began = time.perf_counter()
             hits = [await counters.hit(THREE_A_MINUTE, "alice") for _ in range(50)]
-            assert time.perf_counter() - began < 50 * TIMEOUT_SECONDS / 2
             assert sum(hit.allowed for hit in hits) == 3
             assert len(own_log.records) == 1
 
