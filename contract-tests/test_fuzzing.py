@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from running_service import RunningService
+
 pytestmark = pytest.mark.long(seconds=40)
 OTHER_ROLE = pytest.mark.night("the full key reaches more of the service")
 ONCE = pytest.mark.embedded("what a role must not do is refused above the backends")
@@ -87,28 +89,63 @@ def is_checked(client: httpx.Client, monitor_id: str) -> bool:
     return client.get(f"/api/monitors/{monitor_id}").json()["last_checked_at"] is not None
 
 
-@ONCE
-@pytest.mark.long(seconds=60)
-def test_a_test_key_finds_nothing_and_reaches_nobody(tmp_path: Path) -> None:
-    """Monitors and channels have the listeners' addresses, and those that Schemathesis makes up."""
+class Sandbox(NamedTuple):
+    """A service that checks and notifies, and a test key of it. Its name server is one of the listeners."""
+
+    service: RunningService
+    credentials: dict[str, str]
+    server: str
+
+
+@pytest.fixture
+def listeners() -> Iterator[Listeners]:
     with listening() as listeners:
-        name_server, server = ("{}:{}".format(*each.getsockname()) for each in listeners)
-        with sandboxed_service(tmp_path, dns_servers=(name_server,)) as service:
-            credentials = credentials_of(service, TEST_KEY)
-            bearer = {"Authorization": f"Bearer {credentials['MONITORING_TOKEN']}"}
-            with httpx.Client(base_url=service.base_url, headers=bearer, timeout=30) as tess:
-                watched = [
-                    watch(tess, type=kind, url=f"{scheme}://{host}")
-                    for host in (server, "shop.example.com:80")
-                    for kind, scheme in (("http", "http"), ("tcp", "tcp"), ("certificate", "tls"))
-                ]
-                watched.append(watch(tess, type="dns", url="dns://shop.example.com"))
-                hook = {"type": "webhook", "url": f"http://{server}/hooks"}
-                channel_id = tess.post("/api/notification-channels", json=hook).json()["id"]
-                tested = tess.post(f"/api/notification-channels/{channel_id}/test")
-                assert tested.json()["status"] == "delivered"
-                wait_until(lambda: all(is_checked(tess, each) for each in watched))
-            fuzz(service, TEST_KEY, credentials, "--exclude-operation-id", "reset_sandbox")
-            assert listeners.heard == []
-            service.run(create_monitor(form_team(service).id, {"url": "http://shop.example.com/"}))
-            wait_until(lambda: listeners.heard)  # of a live monitor they hear
+        yield listeners
+
+
+@pytest.fixture
+def sandbox(listeners: Listeners, tmp_path: Path) -> Iterator[Sandbox]:
+    name_server, server = ("{}:{}".format(*each.getsockname()) for each in listeners)
+    with sandboxed_service(tmp_path, dns_servers=(name_server,)) as service:
+        yield Sandbox(service, credentials_of(service, TEST_KEY), server)
+
+
+def use_addresses_of_listeners(sandbox: Sandbox) -> None:
+    """Have monitors of all types checked and a channel tested, whose addresses are the listeners'."""
+    bearer = {"Authorization": f"Bearer {sandbox.credentials['MONITORING_TOKEN']}"}
+    with httpx.Client(base_url=sandbox.service.base_url, headers=bearer, timeout=30) as tess:
+        watched = [
+            watch(tess, type=kind, url=f"{scheme}://{host}")
+            for host in (sandbox.server, "shop.example.com:80")
+            for kind, scheme in (("http", "http"), ("tcp", "tcp"), ("certificate", "tls"))
+        ]
+        watched.append(watch(tess, type="dns", url="dns://shop.example.com"))
+        hook = {"type": "webhook", "url": f"http://{sandbox.server}/hooks"}
+        channel_id = tess.post("/api/notification-channels", json=hook).json()["id"]
+        tested = tess.post(f"/api/notification-channels/{channel_id}/test")
+        assert tested.json()["status"] == "delivered"
+        wait_until(lambda: all(is_checked(tess, each) for each in watched))
+
+
+def demand_silence(sandbox: Sandbox, listeners: Listeners) -> None:
+    """Demand that nobody asked the listeners, who hear a live monitor's check."""
+    assert listeners.heard == []
+    team = form_team(sandbox.service)
+    sandbox.service.run(create_monitor(team.id, {"url": "http://shop.example.com/"}))
+    wait_until(lambda: listeners.heard)
+
+
+@ONCE
+def test_what_a_test_key_watches_and_notifies_reaches_nobody(sandbox: Sandbox, listeners: Listeners) -> None:
+    use_addresses_of_listeners(sandbox)
+    demand_silence(sandbox, listeners)
+
+
+@ONCE
+@OTHER_ROLE
+@pytest.mark.long(seconds=60)
+def test_a_fuzzed_test_key_finds_nothing_and_reaches_nobody(sandbox: Sandbox, listeners: Listeners) -> None:
+    """Monitors and channels have the listeners' addresses, and those that Schemathesis makes up."""
+    use_addresses_of_listeners(sandbox)
+    fuzz(sandbox.service, TEST_KEY, sandbox.credentials, "--exclude-operation-id", "reset_sandbox")
+    demand_silence(sandbox, listeners)
