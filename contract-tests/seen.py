@@ -44,7 +44,8 @@ def record_every_service(folder: Path, backends: str) -> None:
                 file.write(orjson.dumps(answer) + b"\n")
 
     async def serve_and_note(app: MonitoringService, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] == "HEAD":  # answers to HEAD have no sentence
+        # Answers to HEAD have no sentence, and preflights (OPTIONS) are of no operation.
+        if scope["type"] != "http" or scope["method"] in {"HEAD", "OPTIONS"}:
             await serve(app, scope, receive, send)
             return
         scope.setdefault("extensions", {})  # set here, so that we see what routing notes in it

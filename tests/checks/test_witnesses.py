@@ -35,7 +35,7 @@ pytestmark = pytest.mark.anyio
 
 UNRELATED = ("shop.one.example", "www.two.example", "three.example", "www.four.example", "a.b.five.example")
 HERE = "127.0.0.1"  # where the site is, and on no other address
-LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+LONG_AGO, LONG_HENCE = datetime(2026, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 class Watched:
@@ -47,7 +47,7 @@ class Watched:
         self._site = site
 
     async def make(self, host: str, address: str | None = None, settled: str = "up") -> Monitor:
-        """Make a monitor. One that is settled as down has long been so."""
+        """Make a monitor that is not due yet. One that is settled as down has long been so."""
         self.names.answers[host] = [[address]] if address else None
         [monitor] = await make_due(
             since=LONG_AGO,
@@ -56,11 +56,14 @@ class Watched:
             timeout_seconds=1,
             failure_threshold=1,
         )
-        await CheckState.filter(monitor_id=monitor.id).update(settled=settled)
+        await CheckState.filter(monitor_id=monitor.id).update(settled=settled, due_at=LONG_HENCE)
         return monitor
 
     async def check(self, monitors: Iterable[Monitor]) -> list[str]:
-        """Have these monitors checked once, all at the same time, and return their statuses."""
+        """Have these monitors checked once, all at the same time, and return their statuses.
+
+        One checker claims them together. If two claimed some each, both might know too few domains.
+        """
         ids = [monitor.id for monitor in monitors]
         await CheckState.filter(monitor_id__in=ids).update(last_checked_at=None, due_at=LONG_AGO)
         async with asyncio.timeout(60):
