@@ -222,9 +222,11 @@ def _create_one(cast: Cast, name: str) -> tuple[dict[str, Any], list[dict[str, A
 
 
 def _read(node: Any, key: str = "") -> Any:
-    """Read JSON for comparison: times are equal however they are written."""
+    """Read JSON for comparison: times are equal however they are written, and so are cursors."""
     if isinstance(node, dict):
         return {name: _read(value, name) for name, value in node.items()}
     if isinstance(node, list):
         return [_read(item) for item in node]
+    if key == "next_cursor":
+        return node is not None
     return datetime.fromisoformat(node) if node and key.endswith("_at") else node

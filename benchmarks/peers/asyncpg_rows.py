@@ -20,29 +20,35 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 DEFAULTS: dict[str, Any] = {
+    "type": "http",
     "method": "GET",
     "request_headers": {},
     "request_body": None,
     "expected_status_codes": ["2xx"],
     "required_keyword": None,
     "forbidden_keyword": None,
+    "assertions": [],
+    "contract": None,
     "interval_seconds": 300,
     "timeout_seconds": 15,
     "follow_redirects": True,
     "verify_tls": True,
+    "certificate_authority": None,
+    "client_certificate": None,
     "tls_expiry_warning_days": 14,
     "slow_threshold_ms": None,
     "failure_threshold": 2,
     "recovery_threshold": 2,
+    "retry_interval_seconds": 10,
     "paused": False,
     "tags": [],
 }
-JSON = ("request_headers", "expected_status_codes", "tags")
+JSON = ("request_headers", "expected_status_codes", "assertions", "contract", "tags")
 
 CONFIGURED = ("name", "url", *DEFAULTS)
 _COLUMNS = ", ".join(f"m.{name}" for name in CONFIGURED)
 _SELECT = f"""
-    SELECT m.id, {_COLUMNS}, m.status, m.status_changed_at, w.last_checked_at,
+    SELECT m.id, m.key, {_COLUMNS}, m.status, m.status_changed_at, w.last_checked_at,
         CASE WHEN m.paused THEN NULL ELSE w.next_check_at END AS next_check_at,
         w.last_response_time_ms, w.last_error,
         CASE WHEN u.id IS NOT NULL THEN
@@ -147,7 +153,8 @@ class Rows:
         now, monitor_id = datetime.now(UTC), uuid7()
         status = "paused" if configured["paused"] else "pending"
         search_text = f"{configured['name']}\n{configured['url']}".casefold()
-        values = configured | {name: orjson.dumps(configured[name]).decode() for name in JSON}
+        given_json = {name: configured[name] for name in JSON if configured[name] is not None}
+        values = configured | {name: orjson.dumps(value).decode() for name, value in given_json.items()}
         inserted = await self.pool.execute(
             INSERT,
             *(monitor_id, by.team_id, *(values[name] for name in CONFIGURED)),
@@ -158,6 +165,7 @@ class Rows:
             raise Refused(403, "Monitor limit reached")
         return {
             "id": monitor_id,
+            "key": None,
             **{name: configured[name] for name in CONFIGURED},
             "status": status,
             "status_changed_at": now,

@@ -50,6 +50,19 @@ Tags = Annotated[
     AfterValidator(check_unique),
 ]
 Keyword = Annotated[str, Field(min_length=1, max_length=255)]
+Certificates = Annotated[str, Field(min_length=1, max_length=65536)]
+
+
+class Assertion(BaseModel):
+    """What an answer must say."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    source: Literal["json", "header", "body", "first_byte_ms"]
+    comparison: Literal["equals", "not_equals", "contains", "not_contains", "greater_than", "less_than"]
+    path: Annotated[str, Field(max_length=255, pattern=r"^\$")] | None = None
+    name: Annotated[str, Field(max_length=64)] | None = None
+    value: Any = None
 
 
 class MonitorCreate(BaseModel):
@@ -59,20 +72,26 @@ class MonitorCreate(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")] | None = None
     url: Annotated[str, Field(min_length=8, max_length=2048, pattern=URL)]
+    type: Literal["http"] = "http"
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] = "GET"
     request_headers: Headers = {}
     request_body: Annotated[str, Field(max_length=8192)] | None = None
     expected_status_codes: StatusCodes = ["2xx"]
     required_keyword: Keyword | None = None
     forbidden_keyword: Keyword | None = None
+    assertions: Annotated[list[Assertion], Field(max_length=10)] = []
+    contract: dict[str, Any] | None = None
     interval_seconds: Annotated[int, Field(ge=30, le=86400)] = 300
     timeout_seconds: Annotated[int, Field(ge=1, le=60)] = 15
     follow_redirects: bool = True
     verify_tls: bool = True
+    certificate_authority: Certificates | None = None
+    client_certificate: Certificates | None = None
     tls_expiry_warning_days: Annotated[int, Field(ge=0, le=90)] = 14
     slow_threshold_ms: Annotated[int, Field(ge=1, le=60000)] | None = None
     failure_threshold: Annotated[int, Field(ge=1, le=10)] = 2
     recovery_threshold: Annotated[int, Field(ge=1, le=10)] = 2
+    retry_interval_seconds: Annotated[int, Field(ge=5, le=3600)] = 10
     paused: bool = False
     tags: Tags = []
 
@@ -103,7 +122,9 @@ class MonitorOut(BaseModel):
     """A client's answer."""
 
     id: UUID
+    key: str | None
     name: Annotated[str, Field(min_length=1, max_length=100)]
+    type: Literal["http"]
     url: Annotated[str, Field(min_length=8, max_length=2048, pattern=URL)]
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     request_headers: dict[str, str]
@@ -111,14 +132,19 @@ class MonitorOut(BaseModel):
     expected_status_codes: list[str]
     required_keyword: str | None
     forbidden_keyword: str | None
+    assertions: list[Assertion]
+    contract: dict[str, Any] | None
     interval_seconds: int
     timeout_seconds: int
     follow_redirects: bool
     verify_tls: bool
+    certificate_authority: str | None
+    client_certificate: str | None
     tls_expiry_warning_days: int
     slow_threshold_ms: int | None
     failure_threshold: int
     recovery_threshold: int
+    retry_interval_seconds: int
     paused: bool
     tags: list[str]
     status: Literal["pending", "up", "degraded", "validating", "down", "paused", "maintenance", "unknown"]
@@ -137,7 +163,9 @@ class MonitorOut(BaseModel):
         watch = monitor.watch
         return cls(
             id=monitor.id,
+            key=monitor.key,
             name=monitor.name,
+            type=monitor.type,
             url=monitor.url,
             method=monitor.method,
             request_headers=monitor.request_headers,
@@ -145,14 +173,19 @@ class MonitorOut(BaseModel):
             expected_status_codes=monitor.expected_status_codes,
             required_keyword=monitor.required_keyword,
             forbidden_keyword=monitor.forbidden_keyword,
+            assertions=monitor.assertions,
+            contract=monitor.contract,
             interval_seconds=monitor.interval_seconds,
             timeout_seconds=monitor.timeout_seconds,
             follow_redirects=monitor.follow_redirects,
             verify_tls=monitor.verify_tls,
+            certificate_authority=monitor.certificate_authority,
+            client_certificate=monitor.client_certificate,
             tls_expiry_warning_days=monitor.tls_expiry_warning_days,
             slow_threshold_ms=monitor.slow_threshold_ms,
             failure_threshold=monitor.failure_threshold,
             recovery_threshold=monitor.recovery_threshold,
+            retry_interval_seconds=monitor.retry_interval_seconds,
             paused=monitor.paused,
             tags=monitor.tags,
             status=monitor.status,

@@ -61,6 +61,7 @@ class Row(DeclarativeBase):
         dict[str, str]: JsonText,
         list[str]: JsonText,
         dict[str, Any]: JsonText,
+        list[dict[str, Any]]: JsonText,
     }
 
 
@@ -89,7 +90,9 @@ class Monitor(Row):
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
     team_id: Mapped[UUID]
+    key: Mapped[str | None]
     name: Mapped[str]
+    type: Mapped[str]
     url: Mapped[str]
     method: Mapped[str]
     request_headers: Mapped[dict[str, str]]
@@ -97,14 +100,19 @@ class Monitor(Row):
     expected_status_codes: Mapped[list[str]]
     required_keyword: Mapped[str | None]
     forbidden_keyword: Mapped[str | None]
+    assertions: Mapped[list[dict[str, Any]]]
+    contract: Mapped[dict[str, Any] | None]
     interval_seconds: Mapped[int]
     timeout_seconds: Mapped[int]
     follow_redirects: Mapped[bool]
     verify_tls: Mapped[bool]
+    certificate_authority: Mapped[str | None]
+    client_certificate: Mapped[str | None]
     tls_expiry_warning_days: Mapped[int]
     slow_threshold_ms: Mapped[int | None]
     failure_threshold: Mapped[int]
     recovery_threshold: Mapped[int]
+    retry_interval_seconds: Mapped[int]
     paused: Mapped[bool]
     tags: Mapped[list[str]]
     status: Mapped[str]

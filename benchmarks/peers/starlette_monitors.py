@@ -24,10 +24,22 @@ URL = re.compile(
 STATUS_CODES = re.compile(r"[1-5][0-9]{2}|[1-5]xx|[1-5][0-9]{2}-[1-5][0-9]{2}")
 HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
 TAG = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+CHOICES = {"type": {"http"}, "method": {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}}
 RESERVED_HEADERS = {"accept-encoding", "connection", "content-length", "expect", "host", "te", "upgrade"}
 
-TEXTS = {"name": 100, "url": 2048, "request_body": 8192, "required_keyword": 255, "forbidden_keyword": 255}
+SOURCES = {"json", "header", "body", "first_byte_ms"}
+COMPARISONS = {"equals", "not_equals", "contains", "not_contains", "greater_than", "less_than"}
+ASSERTION = {"source", "comparison", "path", "name", "value"}
+
+TEXTS = {
+    "name": 100,
+    "url": 2048,
+    "request_body": 8192,
+    "required_keyword": 255,
+    "forbidden_keyword": 255,
+    "certificate_authority": 65536,
+    "client_certificate": 65536,
+}
 NUMBERS = {
     "interval_seconds": (30, 86400),
     "timeout_seconds": (1, 60),
@@ -35,8 +47,12 @@ NUMBERS = {
     "slow_threshold_ms": (1, 60000),
     "failure_threshold": (1, 10),
     "recovery_threshold": (1, 10),
+    "retry_interval_seconds": (5, 3600),
 }
-NULLABLE = {"request_body", "required_keyword", "forbidden_keyword", "slow_threshold_ms"}
+NULLABLE = {
+    *("request_body", "required_keyword", "forbidden_keyword", "contract", "certificate_authority"),
+    *("client_certificate", "slow_threshold_ms"),
+}
 
 shared = Rows()
 
@@ -79,7 +95,8 @@ def _represent(row: asyncpg.Record) -> dict[str, Any]:
     del monitor["version"]
     monitor["id"] = str(monitor["id"])  # asyncpg has a UUID of its own
     for name in JSON:
-        monitor[name] = orjson.Fragment(monitor[name])  # it is JSON already
+        if monitor[name] is not None:
+            monitor[name] = orjson.Fragment(monitor[name])  # it is JSON already
     if monitor["mute"]:
         monitor["mute"] = orjson.Fragment(monitor["mute"])
     return monitor
@@ -109,7 +126,9 @@ def _is_good(name: str, value: Any) -> bool:
         return isinstance(value, str) and len(value) <= TEXTS[name] and _is_good_text(name, value)
     if name in JSON:
         return _is_good_collection(name, value)
-    return value in METHODS if name == "method" else isinstance(value, bool)
+    if name in CHOICES:
+        return value in CHOICES[name]
+    return isinstance(value, bool)
 
 
 def _is_good_text(name: str, value: str) -> bool:
@@ -121,11 +140,21 @@ def _is_good_text(name: str, value: str) -> bool:
 def _is_good_collection(name: str, value: Any) -> bool:
     if name == "request_headers":
         return isinstance(value, dict) and len(value) <= 20 and _are_headers(value)
+    if name == "contract":
+        return isinstance(value, dict)
     if not isinstance(value, list) or len(value) > 10:
         return False
+    if name == "assertions":
+        return all(map(_is_assertion, value))
     if name == "tags":
         return _all_match(TAG, value) and len(set(value)) == len(value)
     return len(value) >= 1 and _all_match(STATUS_CODES, value)
+
+
+def _is_assertion(value: Any) -> bool:
+    if not isinstance(value, dict) or not value.keys() <= ASSERTION:
+        return False
+    return value.get("source") in SOURCES and value.get("comparison") in COMPARISONS
 
 
 def _are_headers(headers: dict[str, Any]) -> bool:

@@ -14,13 +14,14 @@ import (
 )
 
 const (
-	configured = "name, url, method, request_headers, request_body, expected_status_codes, required_keyword, " +
-		"forbidden_keyword, interval_seconds, timeout_seconds, follow_redirects, verify_tls, tls_expiry_warning_days, " +
-		"slow_threshold_ms, failure_threshold, recovery_threshold, paused, tags"
-	selected = "SELECT m.id, m.name, m.url, m.method, m.request_headers, m.request_body, m.expected_status_codes, " +
-		"m.required_keyword, m.forbidden_keyword, m.interval_seconds, m.timeout_seconds, m.follow_redirects, " +
-		"m.verify_tls, m.tls_expiry_warning_days, m.slow_threshold_ms, m.failure_threshold, m.recovery_threshold, " +
-		"m.paused, m.tags, m.status, m.status_changed_at, w.last_checked_at, " +
+	configured = "name, type, url, method, request_headers, request_body, expected_status_codes, required_keyword, " +
+		"forbidden_keyword, assertions, contract, interval_seconds, timeout_seconds, follow_redirects, verify_tls, " +
+		"certificate_authority, client_certificate, tls_expiry_warning_days, slow_threshold_ms, failure_threshold, " +
+		"recovery_threshold, retry_interval_seconds, paused, tags"
+	selected = "SELECT m.id, m.key, m.name, m.type, m.url, m.method, m.request_headers, m.request_body, m.expected_status_codes, " +
+		"m.required_keyword, m.forbidden_keyword, m.assertions, m.contract, m.interval_seconds, m.timeout_seconds, " +
+		"m.follow_redirects, m.verify_tls, m.certificate_authority, m.client_certificate, m.tls_expiry_warning_days, " +
+		"m.slow_threshold_ms, m.failure_threshold, m.recovery_threshold, m.retry_interval_seconds, m.paused, m.tags, m.status, m.status_changed_at, w.last_checked_at, " +
 		"CASE WHEN m.paused THEN NULL ELSE w.next_check_at END, w.last_response_time_ms, w.last_error, " +
 		"CASE WHEN u.id IS NOT NULL THEN json_build_object('muted_until', u.muted_until, 'muted_by', u.muted_by)::text " +
 		"END, m.created_at, m.updated_at, m.version FROM monitors m JOIN watches w ON w.monitor_id = m.id " +
@@ -36,24 +37,25 @@ WITH place AS (
     INSERT INTO monitors (id, team_id, ` + configured + `, status, status_changed_at, created_at, updated_at,
                           version, search_text)
     SELECT $1, place.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-           $21, $22, $22, $22, 1, $23 FROM place
+           $21, $22, $23, $24, $25, $26, $27, $28, $28, $28, 1, $29 FROM place
     RETURNING id, team_id, name, paused, status, created_at
 ), watch AS (
     INSERT INTO watches (id, monitor_id, due_at, next_check_at, settled, is_degraded, is_blind, streak)
-    SELECT $24, id, CASE WHEN paused THEN NULL ELSE created_at END, created_at, 'pending', false, false, 0
+    SELECT $30, id, CASE WHEN paused THEN NULL ELSE created_at END, created_at, 'pending', false, false, 0
     FROM monitor
 ), entry AS (
     INSERT INTO audit_entries (id, team_id, happened_at, actor, actor_client_id, address, action, subject, subject_id)
-    SELECT $26, team_id, created_at, $27, $28, $29, 'monitor.created', name, id::text FROM monitor
+    SELECT $32, team_id, created_at, $33, $34, $35, 'monitor.created', name, id::text FROM monitor
 )
-INSERT INTO state_changes (id, monitor_id, changed_at, state) SELECT $25, id, created_at, status FROM monitor`
+INSERT INTO state_changes (id, monitor_id, changed_at, state) SELECT $31, id, created_at, status FROM monitor`
 )
 
 func scan(row pgx.Row, m *monitor) error {
 	return row.Scan(
-		&m.id, &m.Name, &m.URL, &m.Method, &m.headers, &m.RequestBody, &m.codes, &m.RequiredKeyword,
-		&m.ForbiddenKeyword, &m.IntervalSeconds, &m.TimeoutSeconds, &m.FollowRedirects, &m.VerifyTLS,
-		&m.TLSExpiryWarningDays, &m.SlowThresholdMS, &m.FailureThreshold, &m.RecoveryThreshold, &m.Paused, &m.tags,
+		&m.id, &m.key, &m.Name, &m.Type, &m.URL, &m.Method, &m.headers, &m.RequestBody, &m.codes, &m.RequiredKeyword,
+		&m.ForbiddenKeyword, &m.assertions, &m.contract, &m.IntervalSeconds, &m.TimeoutSeconds, &m.FollowRedirects,
+		&m.VerifyTLS, &m.CertificateAuthority, &m.ClientCertificate, &m.TLSExpiryWarningDays, &m.SlowThresholdMS,
+		&m.FailureThreshold, &m.RecoveryThreshold, &m.RetryIntervalSeconds, &m.Paused, &m.tags,
 		&m.status, &m.statusChangedAt, &m.lastCheckedAt, &m.nextCheckAt, &m.lastResponseTimeMS, &m.lastError,
 		&m.mute, &m.createdAt, &m.updatedAt, &m.version,
 	)
@@ -118,10 +120,12 @@ func (s *service) insert(ctx context.Context, by *key, address string, given *co
 		m.nextCheckAt = &now
 	}
 	m.headers, m.codes, m.tags = writeHeaders(m.RequestHeaders), writeTexts(m.ExpectedStatusCodes), writeTexts(m.Tags)
+	m.assertions, m.contract = writeAssertions(m.Assertions), writeContract(m.Contract)
 	done, err := s.pool.Exec(ctx, insertOne,
-		m.id, by.team, m.Name, m.URL, m.Method, m.headers, m.RequestBody, m.codes, m.RequiredKeyword, m.ForbiddenKeyword,
-		m.IntervalSeconds, m.TimeoutSeconds, m.FollowRedirects, m.VerifyTLS, m.TLSExpiryWarningDays, m.SlowThresholdMS,
-		m.FailureThreshold, m.RecoveryThreshold, m.Paused, m.tags, m.status, now,
+		m.id, by.team, m.Name, m.Type, m.URL, m.Method, m.headers, m.RequestBody, m.codes, m.RequiredKeyword,
+		m.ForbiddenKeyword, m.assertions, m.contract, m.IntervalSeconds, m.TimeoutSeconds, m.FollowRedirects, m.VerifyTLS,
+		m.CertificateAuthority, m.ClientCertificate, m.TLSExpiryWarningDays, m.SlowThresholdMS, m.FailureThreshold,
+		m.RecoveryThreshold, m.RetryIntervalSeconds, m.Paused, m.tags, m.status, now,
 		strings.ToLower(m.Name+"\n"+m.URL), newUUID(now), newUUID(now),
 		newUUID(now), "API key "+by.name, by.clientID, address,
 	)
