@@ -20,7 +20,7 @@ const REMEMBERED = {
 };
 const BODIES = {
   'Create or replace a monitor by your own key': { type: 'heartbeat', heartbeat: { period_seconds: 86_400 } },
-  'Have an incident now': { monitor_id: '{{monitor_id}}' },
+  'Open an incident now': { monitor_id: '{{monitor_id}}' },
 };
 const AT_THE_END = [
   'Delete a maintenance window', 'Change a notification channel', 'Delete a notification channel', 'Delete a monitor', 'Delete an article', 'Revoke a token',
