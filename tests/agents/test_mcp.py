@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from running_service import RunningService
 
-MODES = ["auto", "legacy"]
+MODES = ["auto", pytest.param("legacy", marks=pytest.mark.night("the package does both in one place"))]
 READING = {
     name
     for name in PURPOSES
