@@ -347,10 +347,11 @@ async def talking(says: list[bytes], tls: ssl.SSLContext | None = None) -> Async
 
     Afterwards shake hands if there is a context, and hang up otherwise; yields the port on 127.0.0.2.
     """
-    writers = []
+    transports = []
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writers.append(writer)
+        transport = writer.transport
+        transports.append(transport)
         first, *others = says
         if first == SILENCE:
             return
@@ -361,13 +362,16 @@ async def talking(says: list[bytes], tls: ssl.SSLContext | None = None) -> Async
             writer.write(answer)
         if tls:
             with suppress(OSError):  # a client that has seen enough, or does not trust the certificate
-                await writer.start_tls(tls)
-        writer.close()
+                # The writer's own method fails after the handshake with a client that leaves at once.
+                await asyncio.get_running_loop().start_tls(
+                    transport, transport.get_protocol(), tls, server_side=True
+                )
+        transport.close()
 
     server = await asyncio.start_server(talk, "127.0.0.2", 0)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        for writer in writers:
-            writer.transport.abort()
+        for transport in transports:
+            transport.abort()
