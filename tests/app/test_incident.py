@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
+OPS: dict[str, Json] = {"type": "slack", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
+ALWAYS = {"starts_at": "00:01", "ends_at": "00:00", "time_zone": "UTC"}
+NOT_YET = "None of your channels has been notified of this incident."
+
 
 @pytest.fixture
 def monitor(service: RunningService, alice: Player) -> Monitor:
@@ -115,25 +119,59 @@ class TestPage:
         self, service: RunningService, owner: Visitor, alice: Player, monitor: Monitor
     ) -> None:
         path = page_of(service, monitor)
-        channel = {"type": "slack", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
-        alice.post("/api/notification-channels", json=channel).raise_for_status()
+        later = {"delay_seconds": 3600, "quiet_hours": ALWAYS}
+        alice.post("/api/notification-channels", json=OPS | {"routing": later}).raise_for_status()
         page = owner.open(path).text
-        told = (
-            "Nobody has been notified of this incident, because it began before there was a channel for it."
-        )
-        assert f"{told} It can be sent to Ops." in read_text(page)
+        assert f"{NOT_YET} It can be sent to Ops." in read_text(page)
         form = read_forms(page)[f"/app{path}/tell"]
-        for _ in range(2):
-            owner.post(f"{path}/tell", data=form)
+        pages = [owner.post(f"{path}/tell", data=form).text for _ in range(2)]
+        assert ["The alert is on its way." in each for each in pages] == [True, False]
 
-        async def count() -> int:
+        async def list_alerts() -> list[NotificationDelivery]:
             incident = await Incident.get(monitor_id=monitor.id)
-            return await NotificationDelivery.filter(subject_id=incident.id, event="incident.opened").count()
+            return await NotificationDelivery.filter(subject_id=incident.id, event="incident.opened")
 
-        assert service.run(count()) == 1
+        [alert] = service.run(list_alerts())
+        assert alert.hold is None  # neither for the delay nor for quiet hours: a person asked for it
         page = owner.open(path).text
-        assert "Nobody" not in read_text(page.partition("</main>")[0])
+        assert "None of your channels" not in read_text(page.partition("</main>")[0])
         assert f"/app{path}/tell" not in read_forms(page)
+
+    def test_offers_no_alert_of_what_somebody_has_acknowledged(
+        self, service: RunningService, owner: Visitor, alice: Player, monitor: Monitor
+    ) -> None:
+        path = page_of(service, monitor)
+        alice.post("/api/notification-channels", json=OPS).raise_for_status()
+        forms = read_forms(owner.open(path).text)
+        owner.post(f"{path}/acknowledge", data=forms[f"/app{path}/acknowledge"])
+        owner.post(f"{path}/tell", data=forms[f"/app{path}/tell"])
+        page = owner.open(path).text
+        assert "None of your channels" not in read_text(page)
+        assert "is being notified" not in read_text(page)
+
+    def test_says_that_its_monitor_is_muted_and_by_whom(
+        self, service: RunningService, owner: Visitor, alice: Player, monitor: Monitor
+    ) -> None:
+        path = page_of(service, monitor)
+        alice.post("/api/notification-channels", json=OPS).raise_for_status()
+        on_monitor = f"/monitors/{monitor.id}"
+        mute = read_forms(owner.open(on_monitor).text)[f"/app{on_monitor}/mute"]
+        owner.post(f"{on_monitor}/mute", data=mute | {"mute_hours": "1"})
+        page = owner.open(path).text
+        assert re.search(r"Muted until .+ by Alice: nobody is notified about this monitor", read_text(page))
+        assert f"/app{path}/tell" not in read_forms(page)
+        owner.post(f"{on_monitor}/unmute", data=read_forms(page)[f"/app{on_monitor}/unmute"])
+        assert NOT_YET in read_text(owner.open(path).text)
+
+    def test_warns_of_no_silence_if_a_reminder_will_follow(
+        self, service: RunningService, owner: Visitor, alice: Player, monitor: Monitor
+    ) -> None:
+        reminded = OPS | {"events": ["incident.reminder"]}
+        alice.post("/api/notification-channels", json=reminded).raise_for_status()
+        for path in (page_of(service, monitor), f"/monitors/{monitor.id}", "/monitors"):
+            text = read_text(owner.open(path).text)
+            assert "Nobody is notified" not in text
+            assert NOT_YET not in text
 
     def test_sends_no_alert_of_what_is_over_or_another_team_s(
         self,
@@ -144,8 +182,7 @@ class TestPage:
         monitor: Monitor,
     ) -> None:
         path = page_of(service, monitor)
-        channel = {"type": "slack", "name": "Ops", "url": "https://hooks.example.com/a-secret"}
-        alice.post("/api/notification-channels", json=channel).raise_for_status()
+        alice.post("/api/notification-channels", json=OPS).raise_for_status()
         form = read_forms(owner.open(path).text)[f"/app{path}/tell"]
         own = read_forms(outsider.open("/settings/account").text)["/app/sign-out"]
         assert outsider.post(f"{path}/tell", data=own).status_code == 404

@@ -48,10 +48,11 @@ async def acknowledge(team_id: UUID, incident_id: UUID, actor: Actor) -> tuple[I
 
 
 async def tell_now(team_id: UUID, incident_id: UUID, actor: Actor) -> list[UUID]:
-    """Send the alert of an open incident of which nobody was told, to the channels that exist now.
+    """Send the alert of an open incident of which nobody was notified, to the channels that exist now.
 
-    Returns deliveries to nudge after the commit. There are none if somebody was told meanwhile, or if no
-    channel takes the alert. Raises Problem if the team has no such incident, or if it is resolved.
+    It is sent at once, whatever their delays and quiet hours. Returns deliveries to nudge after the commit.
+    There are none if somebody was notified or acknowledged it meanwhile, or if no channel takes the alert.
+    Raises Problem if the team has no such incident, or if it is resolved.
     """
     async with transaction():
         locked = Incident.select_for_update(no_key=True)
@@ -61,10 +62,12 @@ async def tell_now(team_id: UUID, incident_id: UUID, actor: Actor) -> list[UUID]
         if incident.resolved_at:
             raise Problem("incident_resolved")
         monitor = await find_monitor(team_id, incident.monitor_id)
-        if monitor is None or is_somebody_told(await list_deliveries_about(team_id, incident.id)):
+        if monitor is None or incident.acknowledged_at:
+            return []
+        if is_somebody_told(await list_deliveries_about(team_id, incident.id)):
             return []
         now = current_backends().clock.now()
-        told = await announce([announcement_of("incident.opened", now, incident, monitor)])
+        told = await announce([announcement_of("incident.opened", now, incident, monitor)], at_once=True)
         if told:
             await record(team_id, actor, Action.INCIDENT_TOLD, monitor.name, incident.id)
         return told

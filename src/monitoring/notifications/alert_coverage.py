@@ -6,15 +6,15 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from monitoring.notifications.models import NotificationChannel
-from monitoring.notifications.routing import Route, route_of
+from monitoring.notifications.routing import ALERTS, Route, route_of
 
 
 async def list_alert_routes(team_id: UUID) -> list[Route]:
-    """Return the routes of a team's channels that would receive an incident now."""
+    """Return the routes of a team's channels that would be alerted to an incident now."""
     return [
         route_of(channel)
         for channel in await NotificationChannel.filter(team_id=team_id, enabled=True)
-        if "incident.opened" in channel.events and not channel.is_unconfirmed
+        if not ALERTS.isdisjoint(channel.events) and not channel.is_unconfirmed
     ]
 
 

@@ -29,10 +29,11 @@ from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 INSERTED_AT_ONCE = 2000
 
 
-async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
+async def announce(announcements: Sequence[Announcement], *, at_once: bool = False) -> list[UUID]:
     """Queue each event for every channel of its team that subscribes to it, within the caller's transaction.
 
-    Each message names the team, because one address may be a channel of several.
+    Each message names the team, because one address may be a channel of several. With `at_once`, neither the
+    channel's delay and quiet hours nor a digest hold it back: a person has asked for it.
 
     Returns deliveries for the caller to nudge after the commit (`tasks.nudge`): for each channel as many as
     may be sent at once. Each finished attempt starts the next one, and the sweep finds scheduled ones.
@@ -52,7 +53,10 @@ async def announce(announcements: Sequence[Announcement]) -> list[UUID]:
             and bypasses_mute(each, route.channel_id, muted)
             and not (each.event in BEGINNINGS and (route.channel_id, each.subject_id) in never_told)
         ]
-        await hold_back(queued, now)
+        if not at_once:
+            for each in queued:
+                _wait_as_configured(each)
+            await hold_back(queued, now)
         deliveries = [each.delivery for each in queued]
         await NotificationDelivery.bulk_create(deliveries, batch_size=INSERTED_AT_ONCE)
     return _first_of_each_channel(each for each in deliveries if each.hold is None or _is_due(each, now))
@@ -79,12 +83,17 @@ def make_delivery(announcement: Announcement, channel_id: UUID) -> NotificationD
 
 def _make_delivery(announcement: Announcement, route: Route, team_name: str) -> NotificationDelivery:
     told = replace(announcement, subject={**announcement.subject, "team": team_name})
-    delivery = make_delivery(told, route.channel_id)
+    return make_delivery(told, route.channel_id)
+
+
+def _wait_as_configured(queued: Queued) -> None:
+    """Hold a delivery for as long as its channel's delay and quiet hours say."""
+    announcement, route, delivery = queued
+    happened_at = announcement.happened_at
     if delay := route.delay_of(announcement.event):
-        delivery.hold, delivery.due_at = Hold.DELAY, announcement.happened_at + delay
-    if quiet_end := route.quiet_end(announcement.happened_at + delay):
+        delivery.hold, delivery.due_at = Hold.DELAY, happened_at + delay
+    if quiet_end := route.quiet_end(happened_at + delay):
         delivery.hold, delivery.due_at = delivery.hold or Hold.QUIET, quiet_end
-    return delivery
 
 
 async def _hold_routes(connection: BaseDBAsyncClient, team_ids: Iterable[UUID]) -> Mapping[UUID, list[Route]]:

@@ -21,6 +21,8 @@ BEGINNINGS: Mapping[str, str] = {
 }
 ACKNOWLEDGED = "incident.acknowledged"
 REMINDER = "incident.reminder"
+# A channel with one of these hears of an incident that nobody answers.
+ALERTS = frozenset({"incident.opened", REMINDER})
 # Not a choice of its own: channels that want to know when monitors go down must know if we cannot check.
 INTERRUPTED = "checks.interrupted"
 

@@ -41,7 +41,7 @@ from monitoring.notifications.models import EMAIL, NotificationChannel
 from monitoring.notifications.monitor_subjects import find_monitor
 from monitoring.notifications.quiet_hours import check_quiet_hours
 from monitoring.notifications.recording import record_act
-from monitoring.notifications.routing import route_of
+from monitoring.notifications.routing import ALERTS, route_of
 from monitoring.notifications.secrets import mask_secrets, read_secrets, store_secrets
 
 MAX_CHANNELS_A_TEAM = 20
@@ -65,7 +65,7 @@ async def list_channels(team_id: UUID, limit: int, after_id: UUID | None) -> Pag
 
 
 async def find_alerted_channels(team_id: UUID, monitor_id: UUID) -> list[NotificationChannel]:
-    """Return the enabled channels that an incident of a monitor would be sent to, newest first.
+    """Return the enabled channels that would be alerted to an incident of a monitor, newest first.
 
     Returns none for a monitor that the team does not have.
     """
@@ -75,7 +75,7 @@ async def find_alerted_channels(team_id: UUID, monitor_id: UUID) -> list[Notific
     return [
         channel
         for channel in await NotificationChannel.filter(team_id=team_id, enabled=True).order_by("-id")
-        if "incident.opened" in channel.events
+        if not ALERTS.isdisjoint(channel.events)
         and not channel.is_unconfirmed
         and route_of(channel).concerns(monitor_id, monitor.tags)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import NamedTuple
@@ -41,9 +41,11 @@ from monitoring.members.service import name_members
 from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.deliveries import is_somebody_told, list_deliveries_about
-from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.models import Mute, NotificationChannel, NotificationDelivery
 from monitoring.notifications.muting import find_mute
+from monitoring.notifications.routing import REMINDER
 from monitoring.notifications.service import find_alerted_channels
+from monitoring.notifications.sweeping import RETENTION
 from monitoring.notifications.tasks import nudge
 from monitoring.web.replies import Reply
 
@@ -89,9 +91,11 @@ async def show_incident(visit: Visit) -> Response:
     notes = await responding.list_notes(visit.team.id, incident.id, NOTES_SHOWN, None)
     deliveries = await list_deliveries_about(visit.team.id, incident.id)
     monitor = await Monitor.get_or_none(id=incident.monitor_id, team_id=visit.team.id)
+    silence = await _find_silence(visit, incident, deliveries)
     people = {incident.acknowledged_by or "", *(note.author for note in notes.rows)}
+    if silence and silence.mute:
+        people.add(silence.mute.muted_by or "")
     names = await name_members(visit.team.id, people)
-    is_nobody_told = not incident.resolved_at and not is_somebody_told(deliveries)
     return visit.render(
         "incidents/incident.html",
         incident=incident,
@@ -99,18 +103,36 @@ async def show_incident(visit: Visit) -> Response:
         timeline=build_incident_timeline(incident, notes.rows, deliveries, names),
         names=names,
         are_notes_left_out=notes.continues_after is not None,
-        is_nobody_told=is_nobody_told,
-        may_be_told=await _find_who_may_be_told(visit, monitor) if is_nobody_told else [],
+        silence=silence,
         error_words=ERRORS,
         surroundings=await _look_around(incident, monitor, visit) if monitor else None,
         form_id=_choose_form_id(visit, incident.id, notes.rows),
     )
 
 
-async def _find_who_may_be_told(visit: Visit, monitor: Monitor | None) -> list[NotificationChannel]:
-    if monitor is None or await find_mute(monitor.id, visit.now):
-        return []
-    return await find_alerted_channels(visit.team.id, monitor.id)
+class _Silence(NamedTuple):
+    """Why nobody is notified of an incident: its monitor is muted, or these channels were not there yet."""
+
+    mute: Mute | None
+    channels: list[NotificationChannel]
+
+
+async def _find_silence(
+    visit: Visit, incident: Incident, deliveries: Iterable[NotificationDelivery]
+) -> _Silence | None:
+    """Find out if nobody is notified of an incident, although nobody has answered it.
+
+    Deliveries of an incident that has been open for very long are deleted: of these nothing is known.
+    """
+    is_answered = incident.resolved_at or incident.acknowledged_at
+    if is_answered or is_somebody_told(deliveries) or incident.confirmed_at < visit.now - RETENTION:
+        return None
+    if mute := await find_mute(incident.monitor_id, visit.now):
+        return _Silence(mute, [])
+    channels = await find_alerted_channels(visit.team.id, incident.monitor_id)
+    if any(REMINDER in channel.events for channel in channels):  # it will be
+        return None
+    return _Silence(None, channels)
 
 
 async def _name_sources(visit: Visit) -> list[Shown]:

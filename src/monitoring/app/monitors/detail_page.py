@@ -35,6 +35,7 @@ from monitoring.history.uptime import measure_uptime
 from monitoring.incidents.models import Incident
 from monitoring.incidents.service import list_incidents
 from monitoring.incidents.spans import read_incident_spans
+from monitoring.members.service import name_members
 from monitoring.monitors import service
 from monitoring.monitors.configuration import configuration_of
 from monitoring.monitors.deleting import find_deletion
@@ -95,6 +96,7 @@ async def show_monitor(visit: Visit) -> Response:
     uptimes = {
         title: (UPTIME_RANGES[title].total_seconds(), uptime.whole[1]) for title, uptime in measured.items()
     }
+    mute = await find_mute(monitor.id, now)
     period = period_of(visit)
     drawn = Range(now - period.length, now, period.window)
     response_times = await measure_response_times(monitor.id, drawn, now)
@@ -143,7 +145,8 @@ async def show_monitor(visit: Visit) -> Response:
         responders=await name_responders(visit.team.id, incident_page.rows),
         answered=next((each for each in incident_page.rows if each.answer), None),
         told=await find_alerted_channels(visit.team.id, monitor.id),
-        mute=await find_mute(monitor.id, now),
+        mute=mute,
+        names=await name_members(visit.team.id, {mute.muted_by or ""}) if mute else {},
         mute_lengths=MUTE_LENGTHS,
         deletion=await find_deletion(monitor.id),
     )
