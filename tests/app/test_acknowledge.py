@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
@@ -63,6 +63,25 @@ def find_acknowledger(service: RunningService, monitor: Monitor) -> str | None:
         return (await Incident.get(monitor_id=monitor.id)).acknowledged_by
 
     return service.run(read())
+
+
+def test_an_unnamed_monitor_is_known_by_its_address_and_team(
+    service: RunningService, stranger: Stranger, alice: Player, channel_id: UUID
+) -> None:
+    async def begin() -> str:
+        monitor = await create_monitor(alice.team_id, {"url": "https://shop.example.com/api?key=a-secret"})
+        now = datetime.now(UTC)
+        failure: dict[str, Any] = {"error": "timeout", "error_message": "Took too long"}
+        await open_incident(monitor, started_at=now, confirmed_at=now, **failure)
+        incident = await Incident.get(monitor_id=monitor.id)
+        delivery = await NotificationDelivery.get(subject_id=incident.id, channel_id=channel_id)
+        return write_acknowledge_link(delivery, "") or ""
+
+    page = read_text(stranger.open(service.run(begin()).removeprefix("/app")).text)
+    assert "Incident of shop.example.com/api" in page
+    assert "URL: https://shop.example.com/api" in page
+    assert "Team: " in page
+    assert "a-secret" not in page
 
 
 def test_only_the_button_acknowledges(

@@ -13,6 +13,7 @@ from monitoring.articles.models import HistoryEntry, HistoryEvent
 if TYPE_CHECKING:
     from monitoring.articles.models import Article
 
+FAILED = "Could not be translated into"
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
 
@@ -33,10 +34,15 @@ def test_what_is_alike_is_one_entry_until_something_else_happens() -> None:
         failed(4 * minute + BURST, "pt"),
         failed(5 * minute + BURST, "fr"),
     ]
-    assert build_article_timeline(article, history, [], []) == [
-        Entry(NOW + 5 * minute + BURST, "Given up: French", "No words", tone=Tone.BAD),
-        Entry(NOW + 4 * minute + BURST, "Given up: Portuguese, Spanish", "No words", tone=Tone.BAD),
+    assert build_article_timeline(article, history, [], [], {}) == [
+        Entry(NOW + 5 * minute + BURST, f"{FAILED} French", "No words", tone=Tone.BAD),
+        Entry(
+            NOW + 4 * minute + BURST,
+            f"{FAILED} Portuguese, Spanish",
+            "No words",
+            tone=Tone.BAD,
+        ),
         Entry(NOW + 3 * minute, "Revision 2 received from the publisher", ""),
-        Entry(NOW + 2 * minute, "Given up: Portuguese, Spanish", "No words", tone=Tone.BAD),
+        Entry(NOW + 2 * minute, f"{FAILED} Portuguese, Spanish", "No words", tone=Tone.BAD),
         Entry(NOW, "Received from the publisher"),
     ]

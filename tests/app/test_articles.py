@@ -289,8 +289,8 @@ class TestArticle:
         assert of_pager
         assert [title for title in told if title not in of_pager and "Translated" not in title] == [
             "Published",
-            f"{editor.email} unpublished it",
-            f"{editor.email} corrected Spanish",
+            f"{editor.user.name} unpublished it",
+            f"{editor.user.name} corrected Spanish",
             "Revision 2 received from the publisher",
             "Received from the publisher",
         ]

@@ -42,7 +42,7 @@ class TestTheList:
             assert "monitors:write" not in first
             assert second.startswith("Deploy active mon_live_")
             assert "monitors:read monitors:write" in second
-            assert f"by {owner.email} never" in second
+            assert f"by {owner.user.name} never" in second
 
     def test_tells_when_a_key_was_used(self, owner: Visitor, alice: Player) -> None:
         (unused,) = rows(owner.open(KEYS))

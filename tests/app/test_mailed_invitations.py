@@ -102,7 +102,7 @@ def test_the_list_says_whether_the_email_was_sent(
 ) -> None:
     mails.answers["MAIL"] = "451 Later"
     email = f"{uuid4()}@example.com"
-    assert f"{email} member {owner.email} not yet" in invited(owner, email)
+    assert f"{email} member {owner.user.name} not yet" in invited(owner, email)
 
     async def is_tried() -> bool:
         invitation = await Invitation.get(email=email)
@@ -116,7 +116,7 @@ def test_the_list_says_whether_the_email_was_sent(
 
     service.run(hurry())
     link_to(mails, email)  # by the sweep
-    wait_until(lambda: f"{email} member {owner.email} just now" in open_invitations(owner))
+    wait_until(lambda: f"{email} member {owner.user.name} just now" in open_invitations(owner))
 
 
 def test_a_withdrawn_or_replaced_or_foreign_link_is_worth_nothing(
@@ -152,7 +152,7 @@ def test_nobody_is_sent_more_than_the_limit_but_the_code_is_shown(mails: MailCat
         page = read_text(owner.submit(INVITE, email=email.upper()).text)
         assert "is on its way" not in page
         assert "mon_invite_" in page
-        assert f"{email} member {owner.email} no" in open_invitations(owner)
+        assert f"{email} member {owner.user.name} no" in open_invitations(owner)
 
 
 def test_a_service_without_a_mail_server_sends_none_and_says_so(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ class TestAnInvitation:
     ) -> None:
         owner.submit(INVITE, email="dora@example.com")
         open_ones = read_text(owner.open(MEMBERS).text).partition("Open invitations")[2]
-        assert f"dora@example.com member {owner.email}" in open_ones
+        assert f"dora@example.com member {owner.user.name}" in open_ones
         (invitation,) = service.run(list_invitations(team.id))
         path = f"{MEMBERS}/invitations/{invitation.id}/withdraw"
         assert owner.open(path).status_code == 200

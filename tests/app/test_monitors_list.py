@@ -15,13 +15,14 @@ from history.diary import make_result, write_down
 from incidents.breakdowns import SENTENCE, break_down, resolve
 from monitoring.app.monitors import list_page, list_view
 from monitoring.app.monitors.status_summary import NAMED
-from monitoring.audit.actors import Actor, key_holder
+from monitoring.audit.actors import COMMAND_LINE, Actor, key_holder
 from monitoring.incidents.models import Incident
 from monitoring.incidents.responding import acknowledge
 from monitoring.members.models import Role, User
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import CheckState, Monitor, StateChange
 from monitoring.monitors.queries import MonitorOrder
+from monitoring.monitors.service import create_monitor
 from monitoring.notifications.muting import store_mutes
 from monitors.conversations import create
 from notifications.conversations import register
@@ -93,6 +94,26 @@ def _diary_of(monitor_id: UUID) -> list[CheckResult]:
 
 async def _rejuvenate(monitor: dict[str, Any]) -> None:
     await Monitor.filter(id=monitor["id"]).update(created_at=datetime.now(UTC) - 59 * MINUTE)
+
+
+def test_the_box_names_first_what_nobody_has_acknowledged(
+    service: RunningService, owner: Visitor, alice: Player
+) -> None:
+    async def begin() -> None:
+        for number in range(NAMED + 3):
+            monitor = await create_monitor(
+                alice.team_id, {"name": f"Shop {number}", "url": "https://a.example"}
+            )
+            await break_down(monitor)
+            if number >= 3:
+                incident = await Incident.get(monitor_id=monitor.id)
+                await acknowledge(alice.team_id, incident.id, COMMAND_LINE)
+
+    service.run(begin())
+    for path in ("/monitors", "/monitors?search=Shop"):
+        _, _, box = owner.open(path).text.partition('id="open-incidents"')
+        named = re.findall(r"Shop \d", box.partition("</summary>")[0])
+        assert named == ["Shop 2", "Shop 1", "Shop 0", "Shop 7", "Shop 6"]
 
 
 class TestTheList:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from monitoring.app.articles.labels import name_language
 from monitoring.app.zones import UTC_ZONE, current_zone
 from monitoring.articles.translation.inline_codes import readable
+from monitoring.audit.actors import begin_sentence
 from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.durations import duration_in_words
 
@@ -144,11 +145,6 @@ def continue_sentence(sentence: str) -> str:
 def capitalize(text: str) -> str:
     """Begin with a capital, and keep the others: `DNS`, `First byte`."""
     return text[:1].upper() + text[1:]
-
-
-def begin_sentence(actor: str) -> str:
-    """Write who did something at the beginning of a sentence: `A reader of …`. Names and emails stay."""
-    return capitalize(actor) if actor.startswith("a ") else actor
 
 
 def add_break_points(text: str) -> Markup:

@@ -25,6 +25,11 @@ def key_holder(name: str, client_id: str, address: str | None = None) -> Actor:
     return Actor(f"{KEY_PREFIX}{name}", address=address, client_id=client_id)
 
 
+def begin_sentence(actor: str) -> str:
+    """Write an actor's name at the beginning of a sentence: `A reader of …`. Names and emails stay."""
+    return f"A {actor[2:]}" if actor.startswith("a ") else actor
+
+
 def somebody(address: str) -> Actor:
     """Name a person who was not authenticated."""
     return Actor("somebody", address=address)

@@ -162,6 +162,14 @@ async def list_open(team_id: UUID) -> list[OpenIncident]:
     return [OpenIncident(id_, monitor_id, at is not None) for id_, monitor_id, at in rows]
 
 
+async def list_urgent(team_id: UUID, limit: int) -> list[Incident]:
+    """Return some open incidents: first those that nobody has acknowledged, and of each kind the newest."""
+    still_open = Incident.filter(team_id=team_id, resolved_at=None).order_by("-id")
+    waiting = await still_open.filter(acknowledged_at=None).limit(limit)
+    taken = still_open.exclude(acknowledged_at=None).limit(limit - len(waiting))
+    return [*waiting, *(await taken if len(waiting) < limit else [])]
+
+
 async def count_open(team_id: UUID) -> tuple[int, int]:
     """Count the open incidents of a team, and those of them that are acknowledged."""
     still_open = Incident.filter(team_id=team_id, resolved_at=None)

@@ -198,7 +198,7 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
         (
             Mood.BAD,
             "The notification channel Ops is disabled",
-            "Slack no longer knows it. It tells nobody until you enable it again.\nTeam: Acme",
+            "Slack no longer knows it. It notifies nobody until you enable it again.\nTeam: Acme",
             f"{BASE_URL}/app/settings/notifications",
         ),
     ),
@@ -209,9 +209,10 @@ CASES: list[tuple[str, dict[str, Any], tuple[Mood, str, str, str]]] = [
             Mood.BAD,
             "Checks were interrupted",
             (
-                "At 2026-11-20 12:40:00 UTC nothing that this service asked answered."
+                "At 2026-11-20 12:40:00 UTC this service got no answer from anywhere."
                 " It was probably offline itself."
-                "\nWhile it is, monitors are unknown, and nobody is told if they go down.\nTeam: Acme"
+                "\nUntil it is back, monitors are unknown, and nobody is notified if they go down."
+                "\nTeam: Acme"
             ),
             f"{BASE_URL}/app/monitors",
         ),

@@ -37,6 +37,7 @@ from monitoring.backends.errors import StorageUnavailable
 from monitoring.contract.cursors import PagedList, next_cursor
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
+from monitoring.members.service import name_members
 from monitoring.notifications.deliveries import MOST_ABOUT, list_deliveries_about
 
 ARTICLES_A_PAGE = 25
@@ -76,7 +77,8 @@ async def show_article(visit: Visit) -> Response:
     history = await list_history(article.id, MAX_EVENTS)
     acts = await list_entries_about(visit.team.id, article.id, MAX_EVENTS)
     told = await list_deliveries_about(visit.team.id, article.id, newest_first=True)
-    timeline = build_article_timeline(article, history, acts, told)
+    names = await name_members(visit.team.id, {act.actor for act in acts})
+    timeline = build_article_timeline(article, history, acts, told, names)
     is_cut = len(timeline) > MAX_ENTRIES or max(len(history), len(acts)) == MAX_EVENTS
     return visit.render(
         "articles/show.html",

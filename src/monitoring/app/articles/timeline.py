@@ -51,8 +51,12 @@ def build_article_timeline(
     history: Sequence[HistoryEntry],
     acts: Iterable[AuditEntry],
     told: Iterable[NotificationDelivery],
+    names: Mapping[str, str],
 ) -> list[Entry]:
-    """Return what happened, newest first. Translations of an earlier release are known by their rows."""
+    """Return what happened, newest first. Translations of an earlier release are known by their rows.
+
+    `names` are those of members, by their emails.
+    """
     events = [_Event(article.received_at, "Received from the publisher")]
     seen = {(each.locale, each.happened_at) for each in history}
     events += map(_describe_history, history)
@@ -61,7 +65,7 @@ def build_article_timeline(
         for row in article.translations
         if row.translated_at and (row.locale, row.translated_at) not in seen
     )
-    events += map(_describe_act, acts)
+    events += (_describe_act(act, names) for act in acts)
     events += map(_describe_delivery, told)
     events.sort(key=lambda event: event.happened_at)
     return [_sum_up(burst) for burst in reversed(_find_bursts(events))]
@@ -71,7 +75,13 @@ def _describe_history(entry: HistoryEntry) -> _Event:
     if entry.event == HistoryEvent.TRANSLATED:
         return _describe_translation(entry.happened_at, entry.locale or "", entry.revision)
     if entry.event == HistoryEvent.FAILED:
-        return _Event(entry.happened_at, "Given up:", entry.reason or "", entry.locale or "", tone=Tone.BAD)
+        return _Event(
+            entry.happened_at,
+            "Could not be translated into",
+            entry.reason or "",
+            entry.locale or "",
+            tone=Tone.BAD,
+        )
     if entry.event == HistoryEvent.PUBLISHED:
         return _Event(entry.happened_at, "Published")
     return _Event(entry.happened_at, f"Revision {entry.revision} received from the publisher")
@@ -81,12 +91,13 @@ def _describe_translation(moment: datetime, locale: str, revision: int) -> _Even
     return _Event(moment, "Translated into", f"Revision {revision}." if revision > 1 else "", locale)
 
 
-def _describe_act(entry: AuditEntry) -> _Event:
+def _describe_act(entry: AuditEntry, names: Mapping[str, str]) -> _Event:
     """Describe what somebody did. The subject is the article's folder, and then perhaps a locale."""
     _, colon, locale = entry.subject.rpartition(": ")
     in_locale, in_all = _ACTS.get(entry.action, (entry.action, entry.action))
     words = in_locale if colon else in_all
-    actor = _ACTORS.get(entry.actor, entry.actor) if entry.actor_user_id is None else entry.actor
+    known = _ACTORS if entry.actor_user_id is None else names
+    actor = known.get(entry.actor, entry.actor)
     return _Event(entry.happened_at, words, locale=locale if colon else "", who=actor)
 
 

@@ -66,7 +66,7 @@ _WORDS = {
     Action.MAINTENANCE_UPDATED: "changed the maintenance",
     Action.MAINTENANCE_ENDED: "ended the maintenance",
     Action.MAINTENANCE_DELETED: "deleted the maintenance",
-    Action.CHANNEL_ASKED: "had the reader asked to confirm the notification channel",
+    Action.CHANNEL_ASKED: "asked the reader to confirm the notification channel",
     Action.CHANNEL_CONFIRMED: "confirmed the notification channel",
     Action.CHANNEL_UNSUBSCRIBED: "unsubscribed from the notification channel",
     Action.INCIDENT_MADE: "asked for an incident of the monitor",
@@ -75,7 +75,7 @@ _WORDS = {
     Action.TRANSLATIONS_RETRIED: "retried translations of the article",
     Action.TRANSLATION_CORRECTED: "corrected a translation of the article",
     Action.ARTICLE_RETRANSLATED: "had the article translated again",
-    Action.ARTICLE_PUBLISHED: "published again the article",
+    Action.ARTICLE_PUBLISHED: "republished the article",
     Action.ARTICLE_UNPUBLISHED: "unpublished the article",
     Action.ARTICLE_DELETED: "deleted the article",
 }

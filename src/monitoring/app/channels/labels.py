@@ -73,7 +73,7 @@ EVENTS = {
     "incident.reminder": "It is still down, and nobody has acknowledged it",
     "monitor.degraded": "A monitor is slow, or its certificate expires soon",
     "monitor.recovered": "It is no longer degraded",
-    "certificate.expiring": "A certificate expires in 30, 14, 7 or 1 days",
+    "certificate.expiring": "A certificate expires in 30, 14 or 7 days, or tomorrow",
     "channel.disabled": "Another channel was disabled, because nothing got through to it",
     "article.translated": "A translation of an article is stored",
     "article.failed": "A translation failed for good",

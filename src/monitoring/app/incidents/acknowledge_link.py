@@ -13,13 +13,16 @@ from monitoring.app.routing import for_anyone
 from monitoring.app.sentences import Declined
 from monitoring.app.visits import Visit
 from monitoring.audit.actors import Actor
+from monitoring.auth.models import Team
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Incident
 from monitoring.incidents.responding import acknowledge
 from monitoring.members.service import name_members
 from monitoring.monitors.models import Monitor
 from monitoring.notifications.acknowledge_links import read_acknowledge_link
+from monitoring.notifications.channels import label_monitor, list_facts
 from monitoring.notifications.models import NotificationChannel
+from monitoring.notifications.monitor_subjects import describe_monitor
 from monitoring.notifications.tasks import nudge
 
 
@@ -33,12 +36,15 @@ async def show_confirmation(visit: Visit) -> Response:
     token = visit.query.get("token", "")
     linked = await _find_linked(token)
     monitor = await Monitor.get_or_none(id=linked.incident.monitor_id)
+    team = await Team.get(id=linked.channel.team_id)
+    described = describe_monitor(monitor) if monitor else None
     responder = linked.incident.acknowledged_by or ""
-    names = await name_members(linked.channel.team_id, {responder})
+    names = await name_members(team.id, {responder})
     return visit.render(
         "incidents/acknowledge.html",
         incident=linked.incident,
-        monitor=monitor,
+        label=label_monitor(described) if described else None,
+        facts=list(list_facts({"monitor": described or {}, "team": team.name})),
         token=token,
         responder=names.get(responder) or responder,
     )

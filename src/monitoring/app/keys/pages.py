@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from monitoring.app.forms import CreateForm, InvalidForm
 from monitoring.app.keys import rotation
-from monitoring.app.keys.rotation import judge_traffic, name_successor
+from monitoring.app.keys.rotation import judge_traffic, name_creators, name_successor
 from monitoring.app.routing import for_members, for_owners
 from monitoring.app.sentences import REFUSALS
 from monitoring.app.visits import Form, Visit
@@ -78,6 +78,7 @@ async def show_keys(visit: Visit) -> Response:
     keys = sorted(await service.list_keys(visit.team.id), key=lambda key: key.created_at, reverse=True)
     return visit.render(
         "keys/list.html",
+        names=await name_creators(visit, keys),
         living=[key for key in keys if key.revoked_at is None],
         revoked=[key for key in keys if key.revoked_at],
     )
@@ -174,6 +175,7 @@ async def _render_revocation(visit: Visit, key: ApiKey, error: str = "") -> Resp
     return visit.render(
         "keys/revoke.html",
         400 if error else 200,
+        names=await name_creators(visit, [key]),
         key=key,
         traffic=judge_traffic(key, visit.now),
         new=visit.query.get("new", ""),

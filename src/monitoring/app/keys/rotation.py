@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -15,6 +15,7 @@ from monitoring.auth.models import ApiKey
 from monitoring.auth.names import MAX_NAME_CHARACTERS
 from monitoring.auth.service import list_keys
 from monitoring.contract.problems import Problem
+from monitoring.members.service import name_members
 
 # A client that calls once an hour uses the key between its calls, too.
 RECENTLY = timedelta(hours=2)
@@ -37,10 +38,16 @@ async def show_rotation(visit: Visit) -> Response:
         living=living,
         old=old,
         new=new,
+        names=await name_creators(visit, [new] if new else []),
         successors=list_successors(old, keys),
         steps=judge_rotation(old, new),
         traffic=judge_traffic(old, visit.now),
     )
+
+
+async def name_creators(visit: Visit, keys: Iterable[ApiKey]) -> dict[str, str]:
+    """Return the names of the members who created these keys, by their emails."""
+    return await name_members(visit.team.id, {key.created_by for key in keys if key.created_by})
 
 
 def _pick(keys: Sequence[ApiKey], client_id: str | None) -> ApiKey | None:

@@ -12,6 +12,7 @@ from monitoring.members.invitations import invite, list_invitations, withdraw_in
 from monitoring.members.models import Invitation, Role
 from monitoring.members.refusals import Refused
 from monitoring.members.rules import read_email
+from monitoring.members.service import name_members
 from monitoring.notifications.confirming import count_unrequested
 from monitoring.notifications.invitation_emails import send_invitation
 
@@ -58,7 +59,9 @@ async def _may_be_mailed(visit: Visit, email: str) -> bool:
 
 async def ask_to_withdraw(visit: Visit) -> Response:
     """Ask before withdrawing an invitation."""
-    return visit.render("members/withdraw.html", invitation=await _find_invitation(visit))
+    invitation = await _find_invitation(visit)
+    names = await name_members(visit.team.id, [invitation.invited_by])
+    return visit.render("members/withdraw.html", invitation=invitation, names=names)
 
 
 async def withdraw(visit: Visit) -> Response:

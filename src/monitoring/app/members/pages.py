@@ -19,9 +19,11 @@ from monitoring.members.refusals import Refused
 
 async def show_members(visit: Visit) -> Response:
     """List the members; owners also see who is invited."""
+    members = await service.list_members(visit.team.id)
     return visit.render(
         "members/list.html",
-        members=await service.list_members(visit.team.id),
+        members=members,
+        names={member.email: member.name for member in members},
         invitations=await list_invitations(visit.team.id) if visit.is_owner else [],
     )
 

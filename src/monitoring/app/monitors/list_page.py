@@ -246,7 +246,6 @@ async def _render_list(  # noqa: PLR0913, PLR0917 - what the page shows
         errors=errors,
         type_forms=TYPE_FORMS,
         types=around.types,
-        an_hour_ago=visit.now - timedelta(hours=1),
         tags=around.tags,
         common_tags=list(dict.fromkeys((*view.tags, *(tag for tag, _ in most_common)))),
         unanswered=UNANSWERED,

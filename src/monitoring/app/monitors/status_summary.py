@@ -7,20 +7,20 @@ from typing import NamedTuple
 from uuid import UUID
 
 from monitoring.app.formatting import isolate
-from monitoring.incidents.models import Incident, IncidentState
-from monitoring.incidents.service import count_open, list_incidents, list_open
+from monitoring.incidents.models import Incident
+from monitoring.incidents.service import count_open, list_open, list_urgent
 from monitoring.members.service import name_members
 from monitoring.monitors.health import Outcome
 from monitoring.monitors.models import Monitor
 from monitoring.monitors.queries import MonitorFilter, find_among
 from monitoring.monitors.service import name_monitors
 
-# The newest of each kind: a listener forgets the first of many.
+# The most urgent of each kind: a listener forgets the first of many.
 NAMED = 5
 
 
 class StatusSummary(NamedTuple):
-    """The open incidents of a team, the newest of them with the names of their monitors, and a sentence."""
+    """The open incidents of a team, the most urgent with the names of their monitors, and a sentence."""
 
     open_count: int
     acknowledged_count: int
@@ -32,15 +32,15 @@ class StatusSummary(NamedTuple):
 async def read_status_summary(team_id: UUID) -> StatusSummary:
     """Read what is wrong now. The sentence differs as soon as another monitor goes down or is degraded."""
     open_count, acknowledged_count = await count_open(team_id)
-    newest = await list_incidents(team_id, None, IncidentState.OPEN, NAMED, None)
-    names = await name_monitors(team_id, {incident.monitor_id for incident in newest.rows})
+    urgent = await list_urgent(team_id, NAMED)
+    names = await name_monitors(team_id, {incident.monitor_id for incident in urgent})
     degraded = Monitor.filter(team_id=team_id, status=Outcome.DEGRADED)
     newest_degraded = await degraded.order_by("-status_changed_at").limit(NAMED)
     sentence = write_sentence(
-        (open_count, [names.get(incident.monitor_id, "a monitor") for incident in newest.rows]),
+        (open_count, [names.get(incident.monitor_id, "a monitor") for incident in urgent]),
         (await degraded.count(), [monitor.name for monitor in newest_degraded]),
     )
-    return StatusSummary(open_count, acknowledged_count, newest.rows, names, sentence)
+    return StatusSummary(open_count, acknowledged_count, urgent, names, sentence)
 
 
 async def narrow_summary(team_id: UUID, summary: StatusSummary, wanted: MonitorFilter) -> StatusSummary:
@@ -50,12 +50,14 @@ async def narrow_summary(team_id: UUID, summary: StatusSummary, wanted: MonitorF
     opened = await list_open(team_id)
     found = await find_among(team_id, wanted, {each.monitor_id for each in opened})
     among = [each for each in opened if each.monitor_id in found]
-    newest = await Incident.filter(id__in=[each.id for each in among[:NAMED]]).order_by("-id")
+    among.sort(key=lambda each: each.is_acknowledged)
+    named = await Incident.in_bulk([each.id for each in among[:NAMED]], "id")
+    urgent = [named[each.id] for each in among[:NAMED] if each.id in named]
     return StatusSummary(
         len(among),
         sum(each.is_acknowledged for each in among),
-        newest,
-        await name_monitors(team_id, {incident.monitor_id for incident in newest}),
+        urgent,
+        await name_monitors(team_id, {incident.monitor_id for incident in urgent}),
         summary.sentence,
     )
 

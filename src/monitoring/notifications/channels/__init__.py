@@ -21,13 +21,14 @@ from monitoring.notifications.channels import (
     webhook,
 )
 from monitoring.notifications.channels.account_emails import AccountEmail, send_account_email
+from monitoring.notifications.channels.labels import label_monitor, list_facts
 from monitoring.notifications.channels.services import ProviderChannel
 from monitoring.notifications.channels.webhook_exam import examine
 
 if TYPE_CHECKING:
     from monitoring.notifications.channels.protocol import Channel
 
-__all__ = ["CHANNELS", "AccountEmail", "examine", "send_account_email"]
+__all__ = ["CHANNELS", "AccountEmail", "examine", "label_monitor", "list_facts", "send_account_email"]
 
 # By the `type` of the document.
 CHANNELS: Mapping[str, Channel] = {

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import orjson
 
+from monitoring.audit.actors import begin_sentence
 from monitoring.backends.current import current_backends
 from monitoring.contract.document import Json
 from monitoring.notifications.acknowledge_links import write_acknowledge_link
@@ -70,7 +71,7 @@ def _render_acknowledged(event: str, subject: Mapping[str, Json], app_url: str) 
         title=f"{label_monitor(monitor)}: incident acknowledged",
         text=write_text(
             [
-                f"{incident['acknowledged_by']} acknowledged it. {_render_downtime(subject)}",
+                f"{begin_sentence(incident['acknowledged_by'])} acknowledged it. {_render_downtime(subject)}",
                 *list_facts(subject),
             ]
         ),
@@ -144,7 +145,7 @@ def _render_disabled(event: str, subject: Mapping[str, Json], app_url: str) -> M
         title=f"The notification channel {channel['name']} is disabled",
         text=write_text(
             [
-                f"{channel['disabled_reason'].rstrip('.')}. It tells nobody until you enable it again.",
+                f"{channel['disabled_reason'].rstrip('.')}. It notifies nobody until you enable it again.",
                 *list_facts(subject),
             ]
         ),
@@ -163,8 +164,8 @@ def _render_interrupted(event: str, subject: Mapping[str, Json], app_url: str) -
         title="Checks were interrupted",
         text=write_text(
             [
-                f"At {noticed_at} nothing that this service asked answered. It was probably offline itself.",
-                "While it is, monitors are unknown, and nobody is told if they go down.",
+                f"At {noticed_at} this service got no answer from anywhere. It was probably offline itself.",
+                "Until it is back, monitors are unknown, and nobody is notified if they go down.",
                 *list_facts(subject),
             ]
         ),
