@@ -158,7 +158,7 @@ class TestPage:
         mute = read_forms(owner.open(on_monitor).text)[f"/app{on_monitor}/mute"]
         owner.post(f"{on_monitor}/mute", data=mute | {"mute_hours": "1"})
         page = owner.open(path).text
-        assert re.search(r"Muted until .+ by Alice: nobody is notified about this monitor", read_text(page))
+        assert re.search(r"Muted by Alice until .+: nobody is notified about this monitor", read_text(page))
         assert f"/app{path}/tell" not in read_forms(page)
         owner.post(f"{on_monitor}/unmute", data=read_forms(page)[f"/app{on_monitor}/unmute"])
         assert NOT_YET in read_text(owner.open(path).text)

@@ -311,7 +311,7 @@ class TestTheButtons:
         register(alice)
         monitor = create(alice)
         page = member.submit(_page_of(monitor), f"{_page_of(monitor)}/mute", mute_hours="8")
-        assert re.search(rf"Muted until .+ by {member.user.name}: nobody is notified", read_text(page.text))
+        assert re.search(rf"Muted by {member.user.name} until .+: nobody is notified", read_text(page.text))
         assert "Muted. Alerts would go to:" in page.text
         assert "Alerts:" not in page.text
         mute = read(alice, monitor)["mute"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
@@ -173,7 +174,7 @@ class TestMuting:
         person.follow("First")
         assert person.page.get_by_label("Mute for").input_value() == "1"
         person.press("Mute")
-        person.page.get_by_text("Muted until").wait_for()
+        person.page.get_by_text(re.compile(r"Muted by .+ until")).wait_for()
 
 
 def assert_is_the_list(person: Person) -> None:
