@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import httpx
 import pytest
 from starlette.requests import Request
 
 from cast import Player, form_team
-from monitoring.auth.limits import client_network
+from monitoring.auth.limits import client_network, count_under
+from monitoring.contract.problems import Problem
+from monitoring.settings.value_types import RateLimitPolicy
 from running_service import WEBHOOK_SECRET, RunningService, running_service
 
 if TYPE_CHECKING:
@@ -37,6 +40,19 @@ def assert_is_too_many_requests(answer: httpx.Response, catalogue: Catalogue) ->
     assert 0 < wait_seconds <= 3600
     assert answer.headers["Retry-After"] == str(wait_seconds)
     assert f";r=0;t={wait_seconds}" in answer.headers["RateLimit"]
+
+
+def test_a_key_after_the_one_that_refuses_counts_nothing(service: RunningService) -> None:
+    async def count() -> int:
+        request = Request({"type": "http", "headers": []})
+        tight, owners = [(RateLimitPolicy("api", limit, 3600), str(uuid4())) for limit in (1, 9)]
+        await count_under(request, tight, owners)
+        with pytest.raises(Problem):
+            await count_under(request, tight, owners)
+        [allowance] = await count_under(request, owners)
+        return allowance.remaining
+
+    assert service.run(count()) == 9 - 2
 
 
 class TestApiLimit:

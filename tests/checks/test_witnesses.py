@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -131,6 +131,16 @@ async def test_it_is_told_in_one_message_to_each_channel(watched: Watched) -> No
             assert await watched.check(monitors) == ["unknown"] * len(monitors)
     told = await NotificationDelivery.all().order_by("channel_id").values_list("channel_id", "event")
     assert told == [(channel.id, "checks.interrupted") for channel in channels]
+
+
+async def test_what_was_not_known_in_maintenance_is_checked_again_when_it_ends(watched: Watched) -> None:
+    monitors = [await watched.make(host) for host in UNRELATED]
+    ends_at = datetime.now(UTC) + timedelta(minutes=1)
+    await CheckState.all().update(maintenance_from=LONG_AGO, maintenance_until=ends_at)
+    async with run_checker(watched.backends):
+        await watched.check(monitors)
+    planned = await CheckState.all().values_list("next_check_at", flat=True)
+    assert max(planned) <= ends_at
 
 
 async def test_fewer_domains_are_down(watched: Watched, own_log: pytest.LogCaptureFixture) -> None:
