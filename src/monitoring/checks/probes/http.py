@@ -1,4 +1,4 @@
-"""The probe that sends an HTTP request, and what the answer means for the monitor."""
+"""The probe that sends an HTTP request and evaluates the response."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from monitoring.outbound.tls_settings import TlsSettings
 
 @dataclass(frozen=True)
 class HttpProbe:
-    """Sends a request, and compares the answer with what is expected of it."""
+    """Sends a request, and compares the response with what is expected."""
 
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "method", "request_headers", "encrypted_headers", "request_body", "timeout_seconds"),
@@ -74,7 +74,7 @@ class HttpProbe:
 
     @cached_property
     def endpoint(self) -> Endpoint | None:
-        """Where the request goes first; None if the URL cannot be read."""
+        """Where the request goes first; None if the URL cannot be parsed."""
         try:
             return self.request.first_hop.target
         except UnusableUrl:
@@ -87,7 +87,7 @@ class HttpProbe:
         exchange = await HttpClient(dialer).send(self.request, search)
         failed: Failed | None = None
         if self.assertions and self.expectation.is_expected(exchange.status_code):
-            # In a thread, because a hostile answer can take a second.
+            # In a thread, because a hostile response can take a second.
             judge_assertions = partial(find_failed, self.assertions, exchange)
             failed = await asyncio.to_thread(judge_assertions) if reads_all else judge_assertions()
         finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish(), failed)
@@ -100,7 +100,10 @@ class HttpProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What an answer should be: the monitor's fields of the same names. A threshold of None never warns."""
+    """What is expected of a response: the monitor's fields of the same names.
+
+    A threshold of None never warns.
+    """
 
     expected_status_codes: tuple[str, ...]
     required_keyword: str | None
@@ -110,11 +113,11 @@ class Expectation:
 
     @property
     def keywords(self) -> list[str]:
-        """The keywords to look for in the body."""
+        """The keywords to search for in the body."""
         return [each for each in (self.required_keyword, self.forbidden_keyword) if each is not None]
 
     def is_expected(self, status_code: int | None) -> bool:
-        """Return whether a status is one of those that are expected."""
+        """Return whether a status code is expected."""
         return any(status_code in statuses for statuses in _parse_patterns(self.expected_status_codes))
 
 
@@ -125,10 +128,10 @@ def judge(
     found: Collection[str] = (),
     failed: Failed | None = None,
 ) -> Finding:
-    """Compare an exchange with what was expected of it; the gravest objection wins. Pure.
+    """Compare an exchange with what was expected; the most serious fault wins. Pure.
 
-    `found` are the keywords that occur in what was read of the body, and `failed` is the first assertion that
-    does not hold. Messages stay below 200 characters and quote nothing of the answer but its status.
+    `found` holds the keywords found in the part of the body that was read, and `failed` is the first failed
+    assertion. Messages stay below 200 characters and quote nothing from the response but its status.
     """
     if exchange.failure:
         judgement: Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
