@@ -164,7 +164,7 @@ class Checker:
             await asyncio.sleep(CALL_SECONDS)
 
     async def _claim(self) -> None:
-        """Claim as much as there is room for, and begin it. What cannot begin soon is due again later."""
+        """Claim as many monitors as there is room for, and start them. Postpone those that must wait."""
         clock = current_backends().clock
         if not clock.is_known:  # a starting process must not trust the machine's clock
             await clock.read()

@@ -65,7 +65,10 @@ class ResultBuffer:
                 self._is_storing_in_vain = False
 
     async def store_all(self) -> list[Checked]:
-        """Store all checks and return them. What cannot be stored now stays. Raises `BackendUnavailable`."""
+        """Store all checks and return them. On failure, the rest stays buffered.
+
+        Raises `BackendUnavailable`.
+        """
         stored: list[Checked] = []
         conflict_count = 0
         while batch := self._gathered[:MAX_STORED_AT_ONCE]:

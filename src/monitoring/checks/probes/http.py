@@ -50,7 +50,7 @@ class HttpProbe:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its credentials."""
+        """Read the probe from a monitor's row. Raises `UndecryptableError` if no key decrypts its secrets."""
         body = row["request_body"]
         contract = Contract.read(row) if row["contract"] else None
         request = OutboundRequest(
@@ -81,7 +81,10 @@ class HttpProbe:
             return None
 
     async def ask(self, dialer: Dialer) -> Finding:
-        """Send the request and judge the answer. Raises OSError when this machine has no sockets left."""
+        """Send the request and evaluate the response.
+
+        Raises OSError when this machine has no sockets left.
+        """
         reads_all = bool(self.contract) or any(each["source"] in OF_BODY for each in self.assertions)
         search = KeywordSearch(self.expectation.keywords, self.expectation.is_expected, reads_all=reads_all)
         exchange = await HttpClient(dialer).send(self.request, search)

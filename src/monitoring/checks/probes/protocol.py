@@ -104,4 +104,7 @@ class Probe(Protocol):
         """
 
     async def ask(self, dialer: Dialer) -> Finding:
-        """Ask the server and judge its answer; raises OSError when this machine has no sockets left."""
+        """Query the server and evaluate its response.
+
+        Raises OSError when this machine has no sockets left.
+        """
