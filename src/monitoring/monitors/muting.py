@@ -21,7 +21,10 @@ from monitoring.notifications.scheduling import LONGEST_WAIT
 
 
 async def mute_monitor(team_id: UUID, monitor_id: UUID, duration_seconds: int | None, *, by: Actor) -> Mute:
-    """Mute a monitor for some time, or until it is unmuted. Raises Problem if the team has no such one."""
+    """Mute a monitor for `duration_seconds`, or until unmuted if None.
+
+    Raises Problem if the team has no such monitor.
+    """
     now = datetime.now(UTC)
     until = None if duration_seconds is None else now + timedelta(seconds=duration_seconds)
     async with transaction():

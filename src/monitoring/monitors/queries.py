@@ -46,9 +46,9 @@ _WILDCARD = re.compile(r"[\\%_]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFilter:
-    """Which monitors to list. Fields that are None do not filter; all others must match, and all tags.
+    """Which monitors to list. All fields that are not None must match, and so must all tags.
 
-    `leaves_out_deleted` leaves out monitors whose deletion can still be undone.
+    `leaves_out_deleted` excludes monitors whose deletion can still be undone.
     """
 
     type: str | None = None
@@ -298,9 +298,9 @@ def _contains(text: str) -> str:
     return f"%{escaped}%"
 
 
-# Excludes incidents with a recent, pending or skipped delivery to the channel; deliveries skipped because of
-# a mute do not count. The lower bound on the id uses the index of (channel, id), so that a month of old
-# deliveries is not read.
+# Excludes incidents with a recent or pending delivery to the channel, or with one skipped for a reason other
+# than a mute. The lower bound on the id uses the index of (channel, id), so that a month of old deliveries is
+# not read.
 _TO_REMIND_OF = """
     SELECT id, monitor_id FROM incidents
     WHERE team_id = $1 AND resolved_at IS NULL AND acknowledged_at IS NULL AND confirmed_at <= $2
@@ -318,8 +318,8 @@ async def find_incidents_to_remind_of(
 ) -> dict[UUID, UUID]:
     """Return open incidents that a channel may be reminded of, oldest first, each with its monitor's id.
 
-    Deliveries older than `oldest_delivery_id` are ignored. So is a delivery that was skipped with the message
-    `told_nothing`, and one sent before `before`.
+    Deliveries older than `oldest_delivery_id` are ignored. A delivery up to `before` counts only if it is
+    pending, or skipped with another message than `told_nothing`.
     """
     connection = current_backends().database.context.db()
     values = spell_values(connection, (team_id, before, channel_id, oldest_delivery_id, told_nothing))
