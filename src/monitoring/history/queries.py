@@ -72,7 +72,7 @@ async def list_results(  # noqa: PLR0913 - what a client can ask for
 async def tally_results(
     connection: BaseDBAsyncClient, monitor_ids: Sequence[UUID], start: datetime, end: datetime
 ) -> dict[UUID, Tally]:
-    """Add up each monitor's results from `start` until before `end`. Monitors without any are left out."""
+    """Aggregate each monitor's results from `start` until before `end`. Monitors without any are omitted."""
     ids = ", ".join(f"${number}" for number, _ in enumerate(monitor_ids, start=3))
     sql = (
         "SELECT monitor_id, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
@@ -288,7 +288,7 @@ async def hold_monitors(connection: BaseDBAsyncClient, after_id: UUID, limit: in
 
 
 async def find_oldest_result() -> datetime | None:
-    """Find the oldest result. This looks at all of them, but is called only while there are hardly any."""
+    """Return the oldest result's time. This reads all results, but is called only while there are few."""
     connection = current_backends().database.context.db()
     [row] = await connection.execute_query_dict("SELECT min(checked_at) AS oldest FROM checks")
     oldest: datetime | None = read_moment(row["oldest"])

@@ -29,7 +29,7 @@ class Phases(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What is shown of some checks. Half of the answers took at most `p50_ms`, and 95 % at most `p95_ms`."""
+    """What is shown of some checks. Half the responses took at most `p50_ms`, and 95 % at most `p95_ms`."""
 
     check_count: int = 0
     failed_check_count: int = 0
@@ -80,7 +80,7 @@ def transfer_of(response_time_ms: int, *phases_ms: int | None) -> int:
 
 
 def read_sums(answer_count: int, *sums_ms: int) -> Phases:
-    """Read the sums of this many answers: each phase except the transfer, and last the whole time."""
+    """Return phases from sums over this many responses: each phase but the transfer, then the total time."""
     if not answer_count:
         return Phases()
     dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms = map(int, sums_ms)

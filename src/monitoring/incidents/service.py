@@ -54,7 +54,7 @@ class Ending:
 
 
 class OpenIncident(NamedTuple):
-    """What decides whether an open incident matches a list's filter."""
+    """An open incident's id, its monitor's id, and whether it is acknowledged."""
 
     id: UUID
     monitor_id: UUID
@@ -163,7 +163,7 @@ async def list_open(team_id: UUID) -> list[OpenIncident]:
 
 
 async def list_urgent(team_id: UUID, limit: int) -> list[Incident]:
-    """Return some open incidents: first those that nobody has acknowledged, and of each kind the newest."""
+    """Return up to `limit` open incidents: unacknowledged ones, then the others, each newest first."""
     still_open = Incident.filter(team_id=team_id, resolved_at=None).order_by("-id")
     waiting = await still_open.filter(acknowledged_at=None).limit(limit)
     taken = still_open.exclude(acknowledged_at=None).limit(limit - len(waiting))
