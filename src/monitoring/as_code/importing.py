@@ -1,4 +1,4 @@
-"""Writes what an importer found as a file, and says what could not be carried over."""
+"""Writes what an importer found as a file, and reports what could not be carried over."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_NAME_CHARACTERS = 100
 
 
 class Imported(NamedTuple):
-    """A file, and a sentence for each thing that it lacks."""
+    """A file, and a sentence for each thing that could not be carried over."""
 
     text: str
     losses: list[str]

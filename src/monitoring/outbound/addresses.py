@@ -75,7 +75,7 @@ _ENDING_IN_IPV4 = (
 )
 _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")  # RFC 8215
 
-_GLOBAL_UNICAST = IPv6Network("2000::/3")  # what IANA assigns from; the rest is special or unassigned
+_GLOBAL_UNICAST = IPv6Network("2000::/3")  # IANA assigns from this; the rest is special or unassigned
 
 # No setting permits these. Clouds serve credentials to their machines at link-local addresses and the others
 # here.

@@ -56,7 +56,7 @@ class Cookies:
                 self._keep(target, written)
 
     def write(self, target: Target, given: str = "") -> str:
-        """Return the Cookie header of a request, or nothing. A cookie replaces a given one of its name."""
+        """Return a request's Cookie header, or "". A stored cookie replaces a given one of the same name."""
         kept = [cookie for cookie in self._cookies.values() if cookie.is_for(target)]
         names = {_name_of(cookie.pair) for cookie in kept}
         pairs = [pair for each in given.split(";") if (pair := each.strip()) and _name_of(pair) not in names]

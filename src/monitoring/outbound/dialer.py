@@ -50,7 +50,7 @@ class Hosts(Protocol):
         deadline: float,
         stopwatch: Stopwatch,
     ) -> Connection[Reader]:
-        """Connect, shake hands, and let a new reader read. Raises what `Dialer.call` raises."""
+        """Connect, perform any TLS handshake, and attach a new reader. Raises what `Dialer.call` raises."""
 
     async def ping(self, endpoint: Endpoint, addresses: Sequence[Address], deadline: float) -> float:
         """Return the round trip of an echo in milliseconds. Raises what `Call.ping` raises."""

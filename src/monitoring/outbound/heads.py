@@ -46,7 +46,7 @@ def find_end(received: bytes | bytearray, searched_bytes: int) -> int | None:
 
 
 def check_beginning(received: bytes | bytearray, *, is_all: bool = False) -> None:
-    """Raise ExchangeFailed if what was received cannot become a head, or is complete and is no head."""
+    """Raise ExchangeFailed if `received` cannot become a head or, with `is_all`, is no head."""
     if (is_all or len(received) >= _MAX_BEGINNING_BYTES) and not _BEGINNING.match(received):
         raise invalid(NOT_HTTP)
 

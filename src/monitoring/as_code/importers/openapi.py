@@ -1,4 +1,4 @@
-"""An OpenAPI document (3.0 or 3.1): a contract monitor for each operation that can safely be called."""
+"""An OpenAPI document (3.0 or 3.1): a contract monitor for each operation that is safe to call."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _why_not(
 
 
 def _follow(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Follow a reference within the document. One that leads elsewhere is taken for a required parameter."""
+    """Follow a reference within the document. An unresolvable one is treated as a required parameter."""
     reference = node.get("$ref")
     if reference is None:
         return node

@@ -1,4 +1,4 @@
-"""UptimeRobot: what `POST /v2/getMonitors` answers with `http_request_details=true`, saved as a file."""
+"""UptimeRobot: the response of `POST /v2/getMonitors` with `http_request_details=true`, saved as a file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KNOWN = {
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Read the monitors of each page."""
+    """Read the monitors of every page."""
     pages = [read_mapping(file, "monitors") for file in files]
     monitors = [monitor for page in pages for monitor in page["monitors"]]
     yield from map(_draft, monitors)
