@@ -19,7 +19,7 @@ _READS = frozenset({"GET"})
 
 
 class RefusedError(Exception):
-    """The service has refused a request, or did not answer. The sentence is the service's own."""
+    """The service refused a request or did not respond. The sentence is the service's, if it sent one."""
 
     def __init__(self, sentence: str, status: int = 0) -> None:
         super().__init__(sentence)
@@ -56,7 +56,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
         **request: Any,  # noqa: ANN401 - what httpx2 takes
     ) -> httpx2.Response:
-        """Ask until there is an answer. A repeated write acts once, by its Idempotency-Key."""
+        """Send a request, retrying until it succeeds. The Idempotency-Key makes a retried write act once."""
         own = {} if method in _READS else {"Idempotency-Key": str(uuid4())}
         for attempt in range(ATTEMPTS):
             try:

@@ -22,7 +22,7 @@ class Imported(NamedTuple):
 
 
 def write_drafts(drafts: Iterable[Draft]) -> Imported:
-    """Write drafts under keys from their names. What the API would refuse is left out and named."""
+    """Write drafts under keys derived from their names. What the API would reject is reported instead."""
     rows: dict[str, dict[str, Any]] = {}
     losses: list[str] = []
     for draft in drafts:

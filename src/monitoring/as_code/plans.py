@@ -13,7 +13,7 @@ from monitoring.as_code.kinds import CHANNELS, KINDS, WINDOWS, Kind, defaults_of
 from monitoring.audit.changes import flatten
 from monitoring.backends.encryption import MASK
 
-Actual = dict[str, dict[str, Any]]  # things by id
+Actual = dict[str, dict[str, Any]]  # resources by id
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is done about one thing. Without differences, only secrets are sent, which nobody can compare."""
+    """What is done about one resource. Without differences, only secrets are sent, which are incomparable."""
 
     kind: Kind
     key: str

@@ -32,7 +32,7 @@ TICK_SECONDS = 0.5
 SHORTEST_TICK_SECONDS = 0.02
 REFUSING_TICK_SECONDS = 0.1
 
-# How often to look for due times that a clock set too far ahead. If our own clock is set back, it happens at
+# How often to look for due times that a clock set too far ahead. If our own clock is set back, we look at
 # once.
 MISDATED_INTERVAL_SECONDS = 60.0
 
@@ -231,7 +231,7 @@ class Checker:
                 recorded.note("monitoring.check.outcome", found.outcome)
             self._note(claimed, found, checked_at, time.perf_counter() - began_at)
         except OSError as error:
-            self._exhaustion.begin(error)  # it is checked again when its lease has ended
+            self._exhaustion.begin(error)  # retried when its lease has ended
         except Exception:
             log.exception("A check failed by itself; it is made again when its lease has ended")
         else:

@@ -65,13 +65,13 @@ class Connectivity:
         self._is_blind = False
 
     async def is_blind(self, check_began_at: float, *, is_news: bool = True) -> bool:
-        """Return whether this service was offline when a check failed that began at `check_began_at`.
+        """Return whether a check that has just failed did so because this service was offline.
 
-        `check_began_at` is a time of `clock`. If the monitor was already down (`is_news` is False), witnesses
-        are tried only while this service is offline.
+        `check_began_at` is a time of `clock`. If the monitor was already down (not `is_news`), witnesses are
+        tried only while this service is known to be offline.
 
-        Only an attempt that started after the check began counts. Checks that fail at the same time share one
-        attempt.
+        Only an attempt that started after the check began counts. Checks that fail at the same time share
+        one.
         """
         if not self._requests and not self._may_ask_witnesses(is_news=is_news):
             return False

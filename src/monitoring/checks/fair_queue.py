@@ -266,7 +266,7 @@ class Postponements:
 
 @dataclass(eq=False, slots=True)
 class _Team:
-    """A team with checks here. `lines` has one line per host; the host whose turn is next comes first."""
+    """A team with checks here. `lines` maps hosts to waiting checks; the next host to serve comes first."""
 
     id: UUID
     turn: int

@@ -194,7 +194,7 @@ _CHECK_STATE = {
     "streak_started_at": "timestamptz",
     "seen_until": "timestamptz",
 }
-# A client may have asked for another check since this one began.
+# A client may have requested another check since this one began.
 _NEXT_CHECK_AT = (
     "CASE WHEN watches.next_check_at > given.last_checked_at THEN watches.next_check_at"
     " ELSE given.next_check_at END"

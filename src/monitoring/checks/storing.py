@@ -296,7 +296,7 @@ async def _rewind(checked: Checked) -> Checked:
     before = await list_results(claimed.monitor_id, before=checked_at, limit=1)
     seen_until = before[0].checked_at + _MICROSECOND if before else checked_at - _MICROSECOND
     health = claimed.health._replace(is_blind=False, streak=0, streak_started_at=None, seen_until=seen_until)
-    # The empty status makes it be written again, with its date.
+    # The empty status differs from any other, so the status is written again, with its date.
     return checked._replace(claimed=claimed._replace(health=health, status=""))
 
 

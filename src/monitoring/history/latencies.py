@@ -28,7 +28,7 @@ class Latencies:
 
     @classmethod
     def from_json(cls, counts: Mapping[str, int]) -> Latencies:
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         latencies = cls()
         latencies._counts.update({int(bucket): count for bucket, count in counts.items()})
         return latencies

@@ -214,7 +214,7 @@ def _select_glimpses(number: int, count: int) -> str:
     return f"SELECT {columns} FROM ({newest}) AS latest"  # noqa: S608 - what stands above
 
 
-# A monitor's status changes whenever it goes up or down, so an old status answers faster than its changes.
+# A monitor's status changes whenever it goes up or down, so an old status saves reading its changes.
 _UP_ALL_THE_TIME = """
     SELECT given.id FROM {given} JOIN monitors ON monitors.id = given.id
     JOIN watches ON watches.monitor_id = given.id
@@ -381,7 +381,7 @@ async def _drop_partition(name: str) -> None:
 
 async def _find_missing_days(connection: BaseDBAsyncClient, days: Iterable[date]) -> list[date]:
     named = {_partition_of(day): day for day in sorted(days)}
-    # Not to_regclass(), which caches that a table was not found, even if it has been created since.
+    # Not to_regclass(): it caches that a table was missing, even if the table has been created since.
     rows = await connection.execute_query_dict(f"{_FIND_PARTITIONS} AND relname = ANY($1)", [list(named)])
     found = {row["relname"] for row in rows}
     return [day for name, day in named.items() if name not in found]
@@ -396,6 +396,6 @@ def _partition_of(day: date) -> str:
 
 
 def _read_partition_name(name: str) -> date | None:
-    """Return the day of a partition, or None for a table that somebody else attached."""
+    """Return a partition's day; None for a table that was attached by other means."""
     matched = _PARTITION_NAME.fullmatch(name)
     return datetime.strptime(matched[1], "%Y%m%d").replace(tzinfo=UTC).date() if matched else None

@@ -35,7 +35,7 @@ async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
     """Measure a monitor, its check state loaded, in a range that ends now at the latest.
 
     This reads the changes within the range and the one before it, however many checks there were. Only one
-    portion of them is in memory at once, besides the maintenance spans.
+    portion of them is in memory at a time, plus the maintenance spans.
     """
     whole = (asked.start, asked.end)
     windows = divide(*whole, asked.window) if asked.window else [whole]

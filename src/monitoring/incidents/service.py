@@ -26,7 +26,7 @@ from monitoring.notifications.routing import Announcement
 # The update of resolved incidents contains each row's values twice, so thousands of rows at once are slow.
 UPDATED_AT_ONCE = 500
 
-# The incidents within this time decide whether a monitor is flapping.
+# The number of incidents within this time decides whether a monitor is flapping.
 RECENT = timedelta(hours=1)
 
 log = logging.getLogger(__name__)

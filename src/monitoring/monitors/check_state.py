@@ -32,11 +32,11 @@ def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChan
 
 
 async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:
-    """Pause or restart each monitor's checks, as its `paused` says. Return when that began, by monitor.
+    """Pause or restart each monitor's checks according to its `paused`. Return the start time by monitor.
 
     A monitor's health starts over, and the result of a check in progress is dropped. A monitor resumed before
-    that check's lease ends is first checked when it ends. Pausing resolves an open incident, because no check
-    would.
+    that check's lease ends is first checked when the lease ends. Pausing resolves an open incident, because
+    no check would.
     """
     since = await _follow_last_changes([monitor.id for monitor in monitors], now)
     appointments = await begin_anew(monitors, since)
@@ -72,7 +72,7 @@ async def check_changed(monitor: Monitor, now: datetime) -> None:
     if monitor.type == HEARTBEAT and check_state.settled == State.PENDING:  # there is nothing to check yet
         due_at = await find_appointment(monitor, now)
         changes |= {"claim": None, "due_at": due_at, "next_check_at": due_at}
-    elif check_state.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
+    elif check_state.claim:  # a claim that no checker holds; the lease goes on, so two checks never overlap
         changes |= {"claim": uuid4(), "next_check_at": check_state.due_at}
     elif check_state.next_check_at:
         due_at = min(check_state.next_check_at, now + CHANGE_DELAY)

@@ -98,12 +98,12 @@ async def carry_out_deletions(now: datetime) -> int:
 
 async def _carry_out(pending: PendingDeletion) -> bool:
     async with transaction():
-        # Locked by whichever process undoes the deletion or carries it out.
+        # Locked by the process that undoes the deletion or carries it out.
         held = PendingDeletion.filter(id=pending.id).select_for_update(skip_locked=True)
         if not await held.exists():
             return False
         try:
             await delete_monitor(pending.team_id, pending.monitor_id)
-        except Problem:  # somebody deleted it meanwhile
+        except Problem:  # it was deleted meanwhile
             return False
         return True

@@ -31,7 +31,7 @@ class State(StrEnum):
     MAINTENANCE = auto()
 
 
-# Every MonitorStatus of the document: what `status_of` returns, PAUSED and MAINTENANCE.
+# Every MonitorStatus of the document: the values of `status_of`, PAUSED and MAINTENANCE.
 STATUSES = (*map(str, State), "degraded", "validating")
 
 
@@ -82,8 +82,8 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
     """Apply a monitor's next check; `checked_at` is later than in all earlier calls.
 
     A monitor goes down or recovers after a threshold of consecutive outcomes, dated from the first of them. A
-    pending monitor is up after its first success. If we were offline, or nobody checked, the streak ends and
-    nothing else changes: a failure next to such a time proves nothing.
+    pending monitor is up after its first success. A blind period (we were offline, or no check was made) ends
+    the streak and changes nothing else: a failure next to it proves nothing.
     """
     was_unwatched = health.seen_until is not None and checked_at > health.seen_until
     before = _blinded(health) if was_unwatched else health

@@ -77,7 +77,7 @@ _RANK = "CASE monitors.status {} END".format(
     " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_WORST_FIRST))
 )
 
-# Monitors whose last check has no response time come last, in both directions.
+# Monitors whose last check has no response time come last in both orders.
 _ORDERS = {
     MonitorOrder.WORST: f"{_RANK},",
     MonitorOrder.BEST: f"{_RANK} DESC,",

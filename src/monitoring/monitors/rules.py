@@ -60,7 +60,7 @@ def change(
 def replace(
     configuration: Mapping[str, Json], given: Mapping[str, Json], defaults: Mapping[str, Json]
 ) -> Configuration:
-    """Replace a configuration by the client's one, completed as `complete` does.
+    """Replace a configuration by what `complete` makes of the client's fields.
 
     The client certificate, which no response shows, is kept if omitted. Raises Problem as `complete` does,
     and if the type changes.

@@ -203,7 +203,7 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
         monitor.status_changed_at = (await restart_checks([monitor], now))[monitor.id]
     elif rules.is_checked_otherwise(before, after):
         await check_changed(monitor, now)
-    if not monitor.paused and is_covered(monitor.check_state, now):  # a resumed one, too
+    if not monitor.paused and is_covered(monitor.check_state, now):  # also after resuming
         monitor.status = State.MAINTENANCE
     await monitor.save()
     if monitor.tags != before["tags"]:
@@ -216,7 +216,7 @@ def _search_text(configuration: Configuration) -> str:
 
 
 async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool, by: Actor) -> None:
-    """Pause or resume monitors of the team, each like a change of its `paused`. Others are skipped."""
+    """Pause or resume the team's monitors as a change of `paused` does. Unaffected monitors are skipped."""
     async with transaction():
         changed = await _lock_monitors(team_id, monitor_ids, paused=not paused)
         now = datetime.now(UTC)

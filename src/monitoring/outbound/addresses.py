@@ -97,7 +97,7 @@ _NEVER = read_networks(
     )
 )
 
-# IANA's special-purpose registries. `is_global` treats them differently in each version of Python.
+# IANA's special-purpose registries. `is_global` treats them differently in each Python version.
 _NOT_PUBLIC = read_networks(
     (
         "0.0.0.0/8",

@@ -94,7 +94,7 @@ class AnswerReader(asyncio.Protocol):
         """Finish a response that ends with its connection. Any other response has failed."""
         if self.answer.done():
             return
-        if isinstance(error, ssl.SSLError):  # with TLS 1.3, a server can refuse us only after the handshake
+        if isinstance(error, ssl.SSLError):  # with TLS 1.3, a server can reject us only after the handshake
             self._fail(ExchangeFailed(FailureCode.TLS_INVALID, explain(error)))
         elif self._on_first_byte:
             self._fail(broken_off("The connection was closed before an answer came"))

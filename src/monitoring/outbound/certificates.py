@@ -108,7 +108,10 @@ def make_browsing_context(ca_file: str | None, certificate_authority: str | None
 
 
 def make_trusting_context() -> ssl.SSLContext:
-    """Verify nothing, and speak with every server that OpenSSL can speak with, however weak it protects."""
+    """Return a context that verifies nothing, and accepts any server OpenSSL can talk to.
+
+    It accepts weak protection, too.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

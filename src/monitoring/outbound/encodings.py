@@ -8,7 +8,7 @@ from monitoring.outbound.failures import invalid
 
 MAX_GZIP_MEMBERS = 256  # an honest mebibyte has a few dozen
 MAX_CODINGS = 5  # as in curl
-MAX_INNER_RATIO = 8  # output limit of inner layers, relative to `max_bytes`
+MAX_INNER_RATIO = 8  # output limit of intermediate layers, relative to `max_bytes`
 
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _RAW = -zlib.MAX_WBITS  # some servers send this as "deflate"

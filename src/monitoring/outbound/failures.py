@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from monitoring.outbound.stopwatch import Phase, Timings
 
-# When this machine has run out of these, the other side is not at fault.
+# When this machine has run out of these resources, the other side is not at fault.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 

@@ -45,8 +45,8 @@ def is_redirect(status_code: int, location: str | None) -> bool:
 def next_hop(hop: Hop, status_code: int, location: str) -> Hop:
     """Return the request that a redirect leads to. Raises UnusableUrl.
 
-    Another origin never gets the body, and only those headers that browsers send to every server. A redirect
-    back does not restore them. After 307 and 308, which keep the method, the request to another origin has no
+    Another origin gets no body, and only those headers that browsers send to every server. A redirect back
+    does not restore them. After 307 and 308, which keep the method, the request to another origin has no
     body.
     """
     following = replace(hop, target=follow_location(hop.target, location))

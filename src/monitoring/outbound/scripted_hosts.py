@@ -42,7 +42,7 @@ class Part:
 
     `says` is the word in its responses, and `location` its redirect target. With `has_document`, its path
     `/openapi.json` is a document that promises the word `kept`. Its certificate expires `certificate_lasts`
-    after the day's midnight in UTC.
+    after the last midnight in UTC.
     """
 
     is_known: bool = True

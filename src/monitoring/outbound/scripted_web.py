@@ -229,7 +229,7 @@ def _write(part: Part, asked: bytes) -> bytes:
 def _phrase(status: int) -> str:
     try:
         return HTTPStatus(status).phrase
-    except ValueError:  # one that is not registered
+    except ValueError:  # an unregistered status
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Measures how long each phase of a call takes."""
+"""Measures the time of each phase of a call."""
 
 from __future__ import annotations
 

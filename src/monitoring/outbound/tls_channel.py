@@ -78,7 +78,7 @@ class TlsChannel(asyncio.Protocol):
         """Close the connection at once."""
         self._transport.abort()
 
-    # What the transport calls
+    # Called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take over the connection."""
@@ -137,7 +137,7 @@ class TlsChannel(asyncio.Protocol):
     def _read(self) -> None:
         while self._incoming.pending:
             plain = self._tls.read(MAX_RECORD_BYTES)
-            if not plain:  # the server will send nothing more
+            if not plain:  # the server has finished sending
                 self.abort()
                 return
             self._reader.data_received(plain)

@@ -67,7 +67,7 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
         _read_http(monitor, draft)
     elif kind == "ping":
         fields |= {"type": "ping", "url": f"ping://{url}"}
-        timeout = timeout / 1000 if timeout else None  # only HTTP's is in seconds
+        timeout = timeout / 1000 if timeout else None  # only HTTP's timeout is in seconds
     elif kind == "tcp" or kind in _PORTS:
         fields |= {"type": "tcp", "url": f"tcp://{url}:{monitor.get('port') or _PORTS.get(kind)}"}
         timeout = timeout / 1000 if timeout else None
@@ -102,7 +102,7 @@ def _read_http(monitor: Mapping[str, Any], draft: Draft) -> None:
         fields["forbidden_keyword"] = monitor["required_keyword"]
     fields["follow_redirects"] = monitor.get("follow_redirects", True)
     fields["verify_tls"] = monitor.get("verify_ssl", True)
-    if monitor.get("ssl_expiration"):  # -1 asks for no warning
+    if monitor.get("ssl_expiration"):  # -1 means no warning
         fields["tls_expiry_warning_days"] = min(max(monitor["ssl_expiration"], 0), 90)
     if (monitor.get("domain_expiration") or -1) > 0:
         draft.lost.append("its warning before the domain expires")

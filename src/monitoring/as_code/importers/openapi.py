@@ -10,7 +10,7 @@ from monitoring.as_code.importers.drafts import Draft, UnreadableImportError, re
 
 
 def read(text: bytes, url: str) -> Iterator[Draft]:
-    """Propose what GETs without parameters or credentials, and name what is left out."""
+    """Propose monitors for GETs without required parameters or credentials, and report all others."""
     document = read_mapping(text, "openapi")
     if not str(document["openapi"]).startswith(("3.0.", "3.1.")):
         raise UnreadableImportError(f"OpenAPI {document['openapi']} is not known here, only 3.0 and 3.1")

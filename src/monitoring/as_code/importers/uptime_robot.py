@@ -18,7 +18,7 @@ _LOST_OF_HTTP = {
     "post_value": "the body of its requests",
     "keyword_case_type": "that upper and lower case are the same to its keyword",
 }
-# What is read, and what only says how it is.
+# Fields that are read, or that only report status
 _KNOWN = {
     *("id", "friendly_name", "url", "type", "sub_type", "port", "interval", "timeout", "status"),
     *("create_datetime", "keyword_type", "keyword_value", "http_method", "http_username"),

@@ -13,7 +13,7 @@ from email.message import Message
 import webencodings
 from webencodings import Encoding
 
-# A page has to declare its encoding within these (HTML standard, "prescan a byte stream").
+# A page must declare its encoding within this many bytes (HTML standard, "prescan a byte stream").
 DECLARING_BYTES = 1024
 
 _XML = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"'>]*)["']""")
@@ -65,9 +65,6 @@ def _declared_labels(beginning: bytes) -> Iterator[str]:
 
 
 def _as_it_can_be(declared: Encoding) -> Encoding:
-    """Correct a declared encoding in which the declaration itself could not have been read.
-
-    HTML standard, same section.
-    """
+    """Correct a declaration that is unreadable in the encoding it declares (HTML standard, same section)."""
     corrected = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
     return webencodings.lookup(corrected.get(declared.name, declared.name)) or declared

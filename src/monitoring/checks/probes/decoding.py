@@ -80,7 +80,7 @@ codecs.register_error(_add.__name__, _add)
 def _read_windows_additions() -> Iterator[tuple[bytes, str]]:
     """Yield Windows' additions to JIS X 0208 by row and cell: NEC's row 13 (①, ㈱), IBM's rows 89 to 92."""
     trails = [*range(0x40, 0x7F), *range(0x80, 0xFD)]
-    for lead, row in ((0x87, 13), (0xED, 89), (0xEE, 91)):  # the first of the lead's two rows
+    for lead, row in ((0x87, 13), (0xED, 89), (0xEE, 91)):  # the first of the lead byte's two rows
         for position, trail in enumerate(trails):
             character = bytes([lead, trail]).decode("cp932", "replace")
             if "\ufffd" not in character:

@@ -24,7 +24,7 @@ _QUERY = re.compile(r"\?[^\s<>\"';,]*")
 def keep_answer(exchange: Exchange, sent_headers: Mapping[str, str]) -> dict[str, Json]:
     """Return the status and headers, small enough to store permanently. The body is not stored.
 
-    Masked are values that are or look like credentials, and those that contain a credential of the request.
+    Values are masked if they are or look like credentials, or contain a credential of the request.
     """
     sent = [value for value in find_credentials(sent_headers).values() if value]
     headers: list[Json] = []

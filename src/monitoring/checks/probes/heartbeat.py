@@ -76,8 +76,8 @@ def judge(schedule: Schedule, known: Known, now: datetime) -> Finding:
     """Determine whether a ping is late. Pure.
 
     A ping that may have been lost while we could not receive it does not count as missing: the finding is
-    unknown until the next ping is late. A ping that was due in maintenance does not count as missing either.
-    If the monitor is already down, neither exception applies.
+    UNKNOWN until the next ping is late. A ping that was due in maintenance does not count as missing either.
+    If the monitor is already down, both pings count as missing.
     """
     deadline = _deadline_of(schedule, known, now)
     if deadline is None:
@@ -114,7 +114,7 @@ def _deadline_of(schedule: Schedule, known: Known, now: datetime) -> datetime | 
 
 
 def _excuse(schedule: Schedule, known: Known, now: datetime) -> Known:
-    """Count from the end of an interruption or maintenance in which the missing ping may have fallen.
+    """Count from the end of an interruption or maintenance that may explain the missing ping.
 
     A ping may come as much too early as it may come too late.
     """
@@ -163,7 +163,7 @@ async def _read_known(monitor_id: UUID, now: datetime) -> Known:
         settled="monitor__check_state__settled",
         is_blind="monitor__check_state__is_blind",
     )
-    if not rows:  # deleted; nobody will read the finding
+    if not rows:  # deleted; the finding will not be used
         return Known(None, None, None, None, None, False, False, None, None, None)  # noqa: FBT003
     [row], reception = rows, await PingReception.first()
     ended = MaintenanceSpan.filter(monitor_id=monitor_id, ends_at__lte=now)

@@ -182,7 +182,7 @@ def _parse_patterns(patterns: tuple[str, ...]) -> tuple[range, ...]:
 
 
 def _parse_pattern(pattern: str) -> range:
-    """Read a StatusCodePattern of the document: `204`, `2xx`, or `200-299` in either order."""
+    """Parse a StatusCodePattern of the document: `204`, `2xx`, or `200-299` in either order."""
     if pattern.endswith("xx"):
         first_status = int(pattern[0]) * 100
         return range(first_status, first_status + 100)

@@ -39,8 +39,8 @@ class Finding(NamedTuple):
 
     Unless the outcome is UP, `error` is a code of the document's CheckError and `message` explains it to
     people; an UNKNOWN outcome has no error. `status_code` is the response's status, if its protocol has one.
-    `certificate_expires_at` is the earliest expiry of all certificates involved, or None without one.
-    `answer` is what is stored of a response that fails the check (`status_code`, and `headers` as pairs).
+    `certificate_expires_at` is the earliest certificate expiry; None without a certificate. `answer` is what
+    is stored of a response that fails the check (`status_code`, and `headers` as pairs).
 
     A finding with `holds_until` needs no confirmation by another check, and the next check is due then.
     """

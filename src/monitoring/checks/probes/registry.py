@@ -28,7 +28,7 @@ PROBES: Mapping[str, type[Probe]] = {
     "heartbeat": HeartbeatProbe,
 }
 
-# Every column of `monitors` that some probe reads.
+# All columns of `monitors` that probes read.
 COLUMNS = tuple(dict.fromkeys(("type", *(column for probe in PROBES.values() for column in probe.columns))))
 
 

@@ -1,4 +1,4 @@
-"""Records when pings could be received, so that no ping counts as missing that was lost by our fault.
+"""Records when pings could be received, so that a ping lost by our own fault does not count as missing.
 
 Every process that receives pings updates the same row every two seconds, because a ping is confirmed only if
 the database is writable, too. A gap in these updates is a time in which pings may have been lost: the service

@@ -86,5 +86,5 @@ def judge_schedule(settings: Mapping[str, Json]) -> None:
         expressed = CronSim(cron, _ANY_MOMENT.astimezone(zone))
     except CronSimError as error:
         raise Problem("cron_unreadable", part=str(error)) from None
-    if next(expressed, None) is None:  # it looks 50 years ahead
+    if next(expressed, None) is None:  # it searches 50 years ahead
         raise Problem("cron_never_comes")

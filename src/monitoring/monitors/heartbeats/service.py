@@ -1,4 +1,4 @@
-"""Client operations that only heartbeats have: each function is one transaction."""
+"""Client operations specific to heartbeats: each function is one transaction."""
 
 from __future__ import annotations
 

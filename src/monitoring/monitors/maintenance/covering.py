@@ -206,7 +206,7 @@ async def _write_check_states(
         for check_state in check_states:
             if (
                 check_state.claim
-            ):  # a new claim that nobody has; the lease goes on, so two checks never overlap
+            ):  # a new claim that no checker holds; the lease continues, so checks never overlap
                 await CheckState.filter(id=check_state.id).update(
                     claim=uuid4(), next_check_at=check_state.due_at
                 )

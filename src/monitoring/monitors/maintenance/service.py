@@ -35,7 +35,7 @@ from monitoring.monitors.models import Monitor
 
 _SCHEMA = "MaintenanceWindowCreate"
 
-# Windows that are over do not count.
+# Ended windows do not count.
 MAX_WINDOWS_A_TEAM = 100
 
 # Occurrences are computed from the first start, so it must not be too long ago.
