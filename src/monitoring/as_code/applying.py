@@ -40,7 +40,7 @@ def apply_plan(client: Client, plan: Plan) -> Iterator[Outcome]:
 
 
 def _put(client: Client, step: Step, ids: dict[str, str]) -> Outcome:
-    assert step.wanted is not None  # noqa: S101 - whoever calls has asked
+    assert step.wanted is not None  # noqa: S101 - the caller has checked it
     fields = fields_to_send(step.wanted, ids)
     tag = step.tag if step.has_key else _give_key(client, step)
     condition = {"If-Match": tag} if step.row_id else {"If-None-Match": "*"}

@@ -1,4 +1,4 @@
-"""Calls the service's API, and retries as its responses demand."""
+"""Calls the service's API, and waits before a retry as long as its responses demand."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _write_field(kind: Kind, key: str, row: Mapping[str, Any], name: str, defaul
 
 
 def _name_monitors(holder: dict[str, Any], keys: Mapping[str, str]) -> None:
-    """Replace ids by keys. Deleted monitors are left out."""
+    """Replace ids with keys. Deleted monitors are left out."""
     if ids := holder.pop("monitor_ids", None):
         holder["monitor_keys"] = [keys[each] for each in ids if each in keys]
 

@@ -27,7 +27,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is done about one resource. Without differences, only secrets are sent, which are incomparable."""
+    """What is done about one resource.
+
+    Without differences, only secrets are sent, since they cannot be compared.
+    """
 
     kind: Kind
     key: str

@@ -42,7 +42,7 @@ def _write(value: Any, variables: Mapping[str, str]) -> str:  # noqa: ANN401 - J
 
 
 def _name_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Replace the values of variables by their names, the longest value first."""
+    """Replace the values of variables with their names, the longest value first."""
     for name, value in sorted(variables.items(), key=lambda each: -len(each[1])):
         text = text.replace(value, f"${{{name}}}") if value else text
     return text

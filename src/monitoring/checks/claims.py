@@ -83,7 +83,8 @@ class Claimed(NamedTuple):
     def date(self, checked_at: datetime) -> datetime:
         """Return the time to record for a check: after the previous check, if that lies slightly ahead.
 
-        A previous check up to `GRACE` ahead was dated by a slightly fast clock. One further ahead is ignored.
+        A previous check at most `GRACE` ahead was dated by a slightly fast clock. One further ahead is
+        ignored.
         """
         if self.last_checked_at and self.last_checked_at <= checked_at + GRACE:
             return max(checked_at, self.last_checked_at + _MICROSECOND)

@@ -70,8 +70,8 @@ class Connectivity:
         `check_began_at` is a time of `clock`. If the monitor was already down (not `is_news`), witnesses are
         tried only while this service is known to be offline.
 
-        Only an attempt that started after the check began counts. Checks that fail at the same time share
-        one.
+        Only an attempt that started after the check began counts. Checks that fail at the same time share an
+        attempt.
         """
         if not self._requests and not self._may_ask_witnesses(is_news=is_news):
             return False

@@ -30,7 +30,7 @@ class Interrupted(NamedTuple):
 
 
 async def announce_interruptions(interrupted: Sequence[Interrupted]) -> list[UUID]:
-    """Notify the teams of these monitors, unless already notified or if they muted all of these monitors.
+    """Notify the teams of these monitors, unless already notified or all of a team's monitors are muted.
 
     Runs in the caller's transaction. Returns deliveries to nudge after the commit.
     """

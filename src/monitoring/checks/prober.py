@@ -1,4 +1,4 @@
-"""Runs one check: lets the monitor's probe query the server, and questions our own network if that fails."""
+"""Runs one check: lets the monitor's probe query the server, and checks our own network if that fails."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ class Prober:
         return self._dialer.max_connections
 
     async def probe(self, claimed: Claimed) -> Finding:
-        """Check a monitor. If our own network may have caused the failure and is offline, return `BLIND`.
+        """Check a monitor. If the failure may be our own network's and we are offline, return `BLIND`.
 
-        A sandbox's monitor is checked against scripted hosts, and its finding is never questioned. Raises
+        A sandbox's monitor is checked against scripted hosts, without suspecting our own network. Raises
         OSError when this machine has no sockets left.
         """
         if claimed.is_sandbox:
@@ -82,7 +82,7 @@ class Prober:
         return await probe.ask(self._scripted)
 
     async def ask(self, probe: Probe, *, is_down: bool = False) -> Finding:
-        """Run a probe, and question its finding as `probe` does."""
+        """Run a probe. If it fails, check our own network as `probe` does."""
         began_at = time.monotonic()
         finding = await probe.ask(self._dialer)
         is_missing_ping = finding.error in MISSING_PING

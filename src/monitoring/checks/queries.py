@@ -51,8 +51,8 @@ def _select_settings(an_hour_ago: str) -> str:
 _SETTINGS_ON_POSTGRES = _select_settings("$1::timestamptz - interval '1 hour'")
 _SETTINGS_ON_SQLITE = _select_settings("strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, '-1 hour')")
 
-# A due time further ahead than this was set by a fast clock. A lease is shorter than GRACE. A heartbeat's due
-# time follows its schedule, so the moment from which the schedule counts is compared instead.
+# A due time further ahead than this was set by a fast clock. A lease is shorter than GRACE. A heartbeat's
+# schedule may set a later due time, so the moment from which the schedule counts is compared, too.
 _GRACE_SECONDS = GRACE // timedelta(seconds=1)
 _FARTHEST_ON_POSTGRES = f"$1::timestamptz + make_interval(secs => interval_seconds + {_GRACE_SECONDS})"
 _FARTHEST_ON_SQLITE = (
@@ -148,7 +148,7 @@ async def _claim(due_on_postgres: str, due_on_sqlite: str, values: Sequence[Any]
 
 
 def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
-    """Convert a SQLite row, with text for moments and ids and numbers for flags, to PostgreSQL's types."""
+    """Convert a SQLite row to PostgreSQL's types. SQLite has text for moments and ids, numbers for flags."""
     *of_check_state, of_monitor = row
     *moments, days, is_told, warning_streak, settled, is_degraded, is_blind = of_check_state[:-3]
     streak, streak_started_at, seen_until = of_check_state[-3:]

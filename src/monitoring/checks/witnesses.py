@@ -79,8 +79,8 @@ class Witnesses:
     def note_check(self, claimed: Claimed) -> None:
         """Remember the server of a monitor that is about to be checked, if it can be a witness.
 
-        Not remembered are a server that is already down, an address without a name, and a host that is
-        checked without a connection.
+        A server that is already down cannot, nor can an address without a name, or a host checked without a
+        connection.
         """
         endpoint = claimed.probe.endpoint
         domain = domain_of(endpoint.host) if endpoint else None

@@ -48,7 +48,7 @@ async def acknowledge(team_id: UUID, incident_id: UUID, actor: Actor) -> tuple[I
 
 
 async def tell_now(team_id: UUID, incident_id: UUID, actor: Actor) -> list[UUID]:
-    """Send an open incident's alert to all current channels, if nobody was notified of it.
+    """Send an open incident's alert to the current channels, if nobody was notified of it.
 
     It is sent at once, whatever their delays and quiet hours. Returns deliveries to nudge after the commit;
     none if somebody was notified or acknowledged it meanwhile, or if no channel takes the alert. Raises

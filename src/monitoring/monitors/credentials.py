@@ -38,12 +38,12 @@ def find_credentials(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def mask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str, str]:
-    """Replace credentials by the mask."""
+    """Replace credentials with the mask."""
     return {name: MASK if name in credentials else value for name, value in headers.items()}
 
 
 def unmask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str, str]:
-    """Replace masks by their credentials. A masked header without a credential is left out."""
+    """Replace masks with their credentials. A masked header without a credential is left out."""
     return {
         name: credentials.get(name, value) if value == MASK else value
         for name, value in headers.items()

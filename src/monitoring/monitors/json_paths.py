@@ -92,7 +92,7 @@ def _is_costly(query: JSONPathQuery) -> bool:
 
 
 def _queries_of(query: JSONPathQuery) -> Iterator[JSONPathQuery]:
-    """Yield a query and those in its filters. Raises CostlyPathError for a filter query at the root."""
+    """Yield a query and its filters' queries. Raises CostlyPathError if one of these begins at `$`."""
     yield query
     for segment in query.segments:
         for selector in segment.selectors:

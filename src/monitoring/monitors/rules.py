@@ -60,7 +60,7 @@ def change(
 def replace(
     configuration: Mapping[str, Json], given: Mapping[str, Json], defaults: Mapping[str, Json]
 ) -> Configuration:
-    """Replace a configuration by what `complete` makes of the client's fields.
+    """Replace a configuration with what `complete` makes of the client's fields.
 
     The client certificate, which no response shows, is kept if omitted. Raises Problem as `complete` does,
     and if the type changes.
@@ -132,7 +132,7 @@ def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str
 
 
 def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Replace masks by the monitor's values."""
+    """Replace masks with the monitor's values."""
     if patch.get("client_certificate") == MASK:
         if configuration["client_certificate"] is None:
             raise Problem("client_certificate_masked")

@@ -108,9 +108,9 @@ def make_browsing_context(ca_file: str | None, certificate_authority: str | None
 
 
 def make_trusting_context() -> ssl.SSLContext:
-    """Return a context that verifies nothing, and accepts any server OpenSSL can talk to.
+    """Return a context that verifies nothing, and connects to any server that OpenSSL can.
 
-    It accepts weak protection, too.
+    Weak protection is accepted, too.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False

@@ -182,7 +182,7 @@ class _ScriptedTransport(asyncio.Transport):
             self._answering.cancel()
 
     def _answer(self, asked: bytes) -> None:
-        assert isinstance(self._reader, asyncio.Protocol)  # noqa: S101 - nobody reads otherwise
+        assert isinstance(self._reader, asyncio.Protocol)  # noqa: S101 - all readers are of this kind
         if self._part.door is not Door.LEAVING:
             self._reader.data_received(_write(self._part, asked) if self._is_http else _line(self._part))
         self._reader.connection_lost(None)

@@ -22,7 +22,7 @@ def read(text: bytes, url: str) -> Iterator[Draft]:
                 yield _draft(document, item, method, path, server, url)
 
 
-def _draft(  # noqa: PLR0913, PLR0917 - where an operation stands
+def _draft(  # noqa: PLR0913, PLR0917 - what locates an operation
     document: Mapping[str, Any], item: Mapping[str, Any], method: str, path: str, server: str, url: str
 ) -> Draft:
     operation = item[method]

@@ -77,7 +77,7 @@ def judge(schedule: Schedule, known: Known, now: datetime) -> Finding:
 
     A ping that may have been lost while we could not receive it does not count as missing: the finding is
     UNKNOWN until the next ping is late. A ping that was due in maintenance does not count as missing either.
-    If the monitor is already down, both pings count as missing.
+    If the monitor is already down, the ping counts as missing in both cases.
     """
     deadline = _deadline_of(schedule, known, now)
     if deadline is None:

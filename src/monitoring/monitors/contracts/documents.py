@@ -53,7 +53,7 @@ def find_rules(document: Json, operation_id: str) -> dict[str, Json]:
 
 
 def _measure(document: Json) -> None:
-    """Reject a document that is too deep or too large to traverse, even if its parts are shared objects."""
+    """Reject a document that is too deep or too large to traverse. Shared parts count each time."""
     left = MAX_NODES
     waiting = [(document, 0)]
     while waiting:

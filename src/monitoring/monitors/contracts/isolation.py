@@ -1,7 +1,7 @@
 """Reads documents and validates responses in a separate process, which is killed if that takes too long.
 
-A schema of a few lines can keep any validator busy for years. No limit on the form of schemas would reject
-all of these and none that people use.
+A schema of a few lines can keep any validator busy for years. No limit on a schema's form would reject all of
+these but none that people use.
 """
 
 from __future__ import annotations

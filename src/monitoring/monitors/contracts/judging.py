@@ -54,7 +54,10 @@ class Rules:
                 self._compile(header["schema"])
 
     def judge(self, status_code: int, headers: Mapping[str, str], body: str | None) -> Violation | None:
-        """Return the first violation, or None. Header names are in lower case. If `body` is None, skip it."""
+        """Return the first violation, or None. Header names are in lower case.
+
+        If `body` is None, only status and headers are validated.
+        """
         response = self._find_response(status_code)
         if response is None:
             return Violation("", f"status {status_code} is not documented")
