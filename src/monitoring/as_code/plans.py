@@ -118,7 +118,7 @@ def _plan_row(client: Client, plan: Plan, wanted: Wanted, found: dict[str, Any] 
 
 
 def fields_to_send(wanted: Wanted, ids: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields to send, with ids of monitors for keys. Raises KeyError for a key without an id."""
+    """Return the fields to send, with ids for monitor keys. Raises KeyError for a key without an id."""
     if wanted.monitor_keys is None:
         return wanted.fields
     monitor_ids = [ids[key] for key in wanted.monitor_keys]

@@ -45,9 +45,8 @@ def is_redirect(status_code: int, location: str | None) -> bool:
 def next_hop(hop: Hop, status_code: int, location: str) -> Hop:
     """Return the request that a redirect leads to. Raises UnusableUrl.
 
-    Another origin gets no body, and only those headers that browsers send to every server. A redirect back
-    does not restore them. After 307 and 308, which keep the method, the request to another origin has no
-    body.
+    Another origin gets no body, even after 307 and 308, which keep the method, and only those headers that
+    browsers send to every server. A redirect back restores neither body nor headers.
     """
     following = replace(hop, target=follow_location(hop.target, location))
     if _becomes_get(hop.method, status_code):

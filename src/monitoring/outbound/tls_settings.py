@@ -28,7 +28,7 @@ def trust_authority(context: ssl.SSLContext, certificate_authority: str) -> None
     if not certificate_authority.isascii():
         raise ValueError("not PEM")
     context.load_verify_locations(cadata=certificate_authority)
-    # People have the certificate that signs their servers', but not always the one above it.
+    # Users have the certificate that signed their servers' certificates, but not always the one above it.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
 
 
