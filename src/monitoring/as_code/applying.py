@@ -1,4 +1,4 @@
-"""Takes the steps of a plan. What fails is told, and the rest is done; applying again finishes it."""
+"""Executes a plan's steps. Failures are reported, and the rest is done; applying again finishes it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitoring.as_code.plans import Plan, Step, fields_to_send
 
 
 class Outcome(NamedTuple):
-    """What became of a step."""
+    """The result of a step."""
 
     step: Step
     done: str
@@ -23,7 +23,7 @@ class Outcome(NamedTuple):
 
 
 def apply_plan(client: Client, plan: Plan) -> Iterator[Outcome]:
-    """Take each step, unless somebody has changed the thing since the plan was made."""
+    """Execute each step, unless its resource has changed since the plan was made."""
     ids = dict(plan.ids)
     for step in plan.steps:
         try:
@@ -40,7 +40,7 @@ def apply_plan(client: Client, plan: Plan) -> Iterator[Outcome]:
 
 
 def _put(client: Client, step: Step, ids: dict[str, str]) -> Outcome:
-    assert step.wanted is not None  # noqa: S101 - whoever calls has asked
+    assert step.wanted is not None  # noqa: S101 - the caller has checked it
     fields = fields_to_send(step.wanted, ids)
     tag = step.tag if step.has_key else _give_key(client, step)
     condition = {"If-Match": tag} if step.row_id else {"If-None-Match": "*"}
@@ -56,7 +56,7 @@ def _put(client: Client, step: Step, ids: dict[str, str]) -> Outcome:
 
 
 def _give_key(client: Client, step: Step) -> str:
-    """Give what was made elsewhere the key of the file. Return its new ETag."""
+    """Give a resource without a key the file's key. Return its new ETag."""
     assert step.wanted is not None  # noqa: S101 - as above
     named = {"type": step.wanted.fields["type"]} if step.kind is CHANNELS else {}
     path = f"{step.kind.path}/{step.row_id}"

@@ -1,4 +1,4 @@
-"""Asks the service, and waits as long as it is told to."""
+"""Calls the service's API, and waits before a retry as long as its responses demand."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import httpx2
 
 from monitoring.as_code.kinds import Kind
 
-ATTEMPTS = 6  # of a request that may succeed later: half a minute in all
+ATTEMPTS = 6  # per request that may succeed later: half a minute in all
 TIMEOUT_SECONDS = 60
 _READS = frozenset({"GET"})
 
 
 class RefusedError(Exception):
-    """The service has refused a request, or did not answer. The sentence is the service's own."""
+    """The service refused a request or did not respond. The sentence is the service's, if it sent one."""
 
     def __init__(self, sentence: str, status: int = 0) -> None:
         super().__init__(sentence)
@@ -27,7 +27,7 @@ class RefusedError(Exception):
 
 
 class Client:
-    """A client of one team. Raises `RefusedError` where the service refuses."""
+    """An API client for one team. Raises `RefusedError` if the service refuses."""
 
     def __init__(self, url: str, credentials: tuple[str, str]) -> None:
         self._credentials = credentials
@@ -35,7 +35,7 @@ class Client:
         self._token = ""
 
     def list(self, kind: Kind) -> Iterator[dict[str, Any]]:
-        """Return all things of a kind, newest first."""
+        """Yield all resources of a kind, newest first."""
         cursor: str | None = None
         while True:
             query = {"limit": 100, **({"cursor": cursor} if cursor else {})}
@@ -45,7 +45,7 @@ class Client:
                 return
 
     def read(self, kind: Kind, row_id: str) -> tuple[dict[str, Any], str]:
-        """Return a thing and its ETag."""
+        """Return a resource and its ETag."""
         answer = self.ask("GET", f"{kind.path}/{row_id}")
         return answer.json(), answer.headers["ETag"]
 
@@ -56,7 +56,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
         **request: Any,  # noqa: ANN401 - what httpx2 takes
     ) -> httpx2.Response:
-        """Ask until there is an answer. A repeated write acts once, by its Idempotency-Key."""
+        """Send a request, retrying until it succeeds. The Idempotency-Key makes a retried write act once."""
         own = {} if method in _READS else {"Idempotency-Key": str(uuid4())}
         for attempt in range(ATTEMPTS):
             try:

@@ -1,4 +1,4 @@
-"""Writes what a team has as a file: no defaults, no secrets, and keys in the place of ids."""
+"""Writes a team's resources as a file: without defaults and secrets, and with keys instead of ids."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_SLUG_CHARACTERS = 60
 
 
 def export(client: Client) -> str:
-    """Return the file. What has no key yet gets one from its name, beside its id."""
+    """Return the file. A resource without a key gets one derived from its name, next to its id."""
     sections: dict[str, dict[str, dict[str, Any]]] = {}
     keys_of_monitors: dict[str, str] = {}
     for kind in KINDS:
@@ -33,7 +33,7 @@ def export(client: Client) -> str:
 
 
 def choose_key(name: str, taken: Collection[str]) -> str:
-    """Return a key that reads like a name and is not taken."""
+    """Return a key that resembles a name and is not taken."""
     slug = _NOT_OF_KEYS.sub("-", name.casefold()).strip("-")[:_MAX_SLUG_CHARACTERS] or "unnamed"
     key, number = slug, 2
     while key in taken:
@@ -70,7 +70,7 @@ def _write_row(
 
 
 def _write_field(kind: Kind, key: str, row: Mapping[str, Any], name: str, default: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a field without secrets, and of an object only what is no default."""
+    """Return a field without secrets; for an object, only values that differ from the defaults."""
     value = row.get(name)
     if value is None:
         return None
@@ -86,7 +86,7 @@ def _write_field(kind: Kind, key: str, row: Mapping[str, Any], name: str, defaul
 
 
 def _name_monitors(holder: dict[str, Any], keys: Mapping[str, str]) -> None:
-    """Write keys in the place of ids. Monitors that are gone are left out."""
+    """Replace ids with keys. Deleted monitors are left out."""
     if ids := holder.pop("monitor_ids", None):
         holder["monitor_keys"] = [keys[each] for each in ids if each in keys]
 

@@ -1,6 +1,6 @@
-"""Reads and writes the file: YAML 1.2, whose rows are named by their keys.
+"""Reads and writes the file: YAML 1.2, whose rows are identified by their keys.
 
-Problems name the line. `${NAME}` in a text stands for a variable of the environment, and `$${` for `${`.
+Problems report the line. `${NAME}` in a text refers to an environment variable, and `$${` stands for `${`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from monitoring.contract.problems import Problem
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _VARIABLE = re.compile(r"\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _NOT_OF_VARIABLES = re.compile(r"[^A-Za-z0-9]+")
-# What only files have: the id of what gets the key, and what people noted.
+# Fields that only files have: the id of the resource that gets the key, and a note for people.
 _OF_FILES = ("id", "note")
 _SECTIONS = "monitors, notification_channels or maintenance_windows"
 
@@ -27,7 +27,7 @@ Path = tuple[str | int, ...]
 
 
 class FileProblemsError(Exception):
-    """What is wrong with a file, one sentence a line."""
+    """What is wrong with a file, one sentence per line."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -35,9 +35,9 @@ class FileProblemsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A row of the file: what is asked for, without what only files have.
+    """A row of the file: the wanted fields, without those that only files have.
 
-    `variables` are those in its texts, with their values, which may be secrets; empty if they are not set.
+    `variables` are the variables in its texts with their values, which may be secrets; empty for unset ones.
     """
 
     kind: Kind
@@ -50,13 +50,13 @@ class Wanted:
 
     @property
     def place(self) -> str:
-        """Where it stands in the file."""
+        """The row's location in the file."""
         return f"{self.kind.section}.{self.key}"
 
 
 @dataclass(slots=True)
 class _Text:
-    """A file while it is read: its lines by path, and what is wrong."""
+    """A file being read: its lines by path, and its problems."""
 
     name: str
     lines: dict[Path, int] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class _Text:
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads the core schema of YAML 1.2: `22:00` and `2026-11-01` are texts, and so are `yes` and `on`."""
+    """Parses YAML 1.2's core schema: `22:00` and `2026-11-01` are texts, and so are `yes` and `on`."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -86,9 +86,9 @@ _Loader.add_implicit_resolver(
 
 
 def read_file(text: str, name: str, *, needs_variables: bool = True) -> list[Wanted]:
-    """Read the rows of a file. Raises `FileProblemsError` with everything that is wrong.
+    """Read the rows of a file. Raises `FileProblemsError` with all problems.
 
-    If variables are not needed, a field with one that is not set is left out.
+    Without `needs_variables`, a field with an unset variable is left out.
     """
     file = _Text(name)
     loader = _Loader(text)
@@ -116,17 +116,17 @@ def write_file(sections: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
 
 
 def variable(*words: str) -> str:
-    """Return a variable that is named after words, for a secret, which no file has."""
+    """Return a variable named after `words`, for a secret, which files never contain."""
     return f"${{{_NOT_OF_VARIABLES.sub('_', '_'.join(words)).upper()}}}"
 
 
 def escape(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Write texts so that reading them finds no variables."""
+    """Escape texts so that reading them finds no variables."""
     return change_texts(value, lambda text: text.replace("${", "$${"))
 
 
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - JSON
-    """Change every text in a value, however deep it stands. Names of fields stay."""
+    """Change every text in a value, at any depth. Field names stay the same."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -209,7 +209,7 @@ def _read_row(kind: Kind, key: Any, row: Any, file: _Text, needs_variables: bool
 
 
 def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | None:
-    """Take out the keys of monitors, which requests have ids for."""
+    """Remove and return the monitor keys, for which requests have ids."""
     holder = fields
     if kind is CHANNELS and isinstance(fields.get("routing"), dict):
         holder = fields["routing"]
@@ -220,7 +220,7 @@ def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | 
 
 
 def _fill_in(value: Any, used: dict[str, str], unset: list[str]) -> Any:  # noqa: ANN401 - YAML
-    """Replace variables. What has one that is not set is left out."""
+    """Replace variables. A text with an unset variable is left out."""
     if isinstance(value, dict):
         filled = {name: _fill_in(each, used, unset) for name, each in value.items()}
         return {name: each for name, each in filled.items() if each is not _UNSET}

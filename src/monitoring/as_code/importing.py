@@ -1,4 +1,4 @@
-"""Writes what an importer found as a file, and says what could not be carried over."""
+"""Writes what an importer found as a file, and reports what could not be carried over."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _MAX_NAME_CHARACTERS = 100
 
 
 class Imported(NamedTuple):
-    """A file, and a sentence for each thing that it lacks."""
+    """A file, and a sentence for each thing that could not be carried over."""
 
     text: str
     losses: list[str]
 
 
 def write_drafts(drafts: Iterable[Draft]) -> Imported:
-    """Write drafts under keys from their names. What the API would refuse is left out and named."""
+    """Write drafts under keys derived from their names. What the API would reject is reported instead."""
     rows: dict[str, dict[str, Any]] = {}
     losses: list[str] = []
     for draft in drafts:

@@ -1,4 +1,4 @@
-"""The three kinds of things that a file can have, and what each field is if it is left out."""
+"""The three kinds of resources that a file can define, and the defaults of their fields."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of things: its section in files and lists, its path, and the schema that requests follow."""
+    """A kind of resource: its section in files and lists, its path, and the schema of its requests."""
 
     section: str
     name: str
@@ -30,7 +30,7 @@ class Kind:
 
     @property
     def words(self) -> str:
-        """What people call one of them."""
+        """The kind's name in text."""
         return self.name.replace("_", " ")
 
 
@@ -45,18 +45,18 @@ WINDOWS = Kind(
     "maintenance_windows", "maintenance_window", "/api/maintenance-windows", "MaintenanceWindowCreate"
 )
 
-# In the order in which they are applied: the others name monitors.
+# In the order in which they are applied: the other kinds refer to monitors.
 KINDS = (MONITORS, CHANNELS, WINDOWS)
 
 
 @cache
 def check_of(schema: str) -> Check:
-    """Return what holds a value to a schema of the document, as the service does. It raises `Problem`."""
+    """Return a validator for a schema of the document, as the service applies it. It raises `Problem`."""
     return rules_of(published_document()).request_check({"$ref": f"#/components/schemas/{schema}"}, "")
 
 
 def defaults_of(kind: Kind, row: Row) -> dict[str, Any]:
-    """Return the defaults of a row's fields, nested ones included, without those of secrets."""
+    """Return the defaults of a row's fields, including nested ones but no secrets."""
     if kind is CHANNELS:
         defaults = dict(read_defaults(member_of("NotificationChannelCreate", row["type"])))
         defaults["routing"] = dict(read_defaults("NotificationRoutingCreate"))
@@ -70,7 +70,7 @@ def defaults_of(kind: Kind, row: Row) -> dict[str, Any]:
 
 
 def secrets_of(kind: Kind, row: Row) -> Mapping[str, str]:
-    """Return the fields that answers mask, each with the kind of mask (`whole`, `address` or `values`)."""
+    """Return the fields that responses mask, each with the kind of mask (`whole`, `address` or `values`)."""
     if kind is MONITORS:
         return {"client_certificate": "whole"}
     if kind is CHANNELS:

@@ -1,4 +1,4 @@
-"""Compares a file with what a team has, and plans what makes them equal."""
+"""Compares a file with a team's resources, and plans the changes that make them equal."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from monitoring.as_code.kinds import CHANNELS, KINDS, WINDOWS, Kind, defaults_of
 from monitoring.audit.changes import flatten
 from monitoring.backends.encryption import MASK
 
-Actual = dict[str, dict[str, Any]]  # things by id
+Actual = dict[str, dict[str, Any]]  # resources by id
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field that is not as it should be."""
+    """A field that differs from the file."""
 
     field: str
     old: Any
@@ -27,14 +27,17 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is done about one thing. Without differences, only secrets are sent, which nobody can compare."""
+    """What is done about one resource.
+
+    Without differences, only secrets are sent, since they cannot be compared.
+    """
 
     kind: Kind
     key: str
-    wanted: Wanted | None  # none: it is deleted
-    row_id: str | None = None  # none: it is created
+    wanted: Wanted | None  # None: it is deleted
+    row_id: str | None = None  # None: it is created
     tag: str = ""
-    has_key: bool = True  # it gets the key otherwise
+    has_key: bool = True  # False: it gets the key
     differences: Sequence[Difference] = ()
 
     @property
@@ -48,7 +51,7 @@ class Step:
 
     @property
     def shows_secret(self) -> bool:
-        """Whether the answer has the secret of a new webhook."""
+        """Whether the response contains the secret of a new webhook."""
         if self.wanted is None or self.row_id is not None or self.kind is not CHANNELS:
             return False
         return bool(self.wanted.fields["type"] == "webhook")
@@ -56,7 +59,7 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """Steps in the order in which they are taken."""
+    """Steps in the order of execution."""
 
     steps: list[Step] = field(default_factory=list)
     unchanged: int = 0
@@ -72,7 +75,7 @@ class Plan:
 
 
 def make_plan(client: Client, wanted: Sequence[Wanted], *, prune: bool) -> Plan:
-    """Ask what there is, and plan. Only things that have a key are ever deleted."""
+    """Read the team's resources, and plan. Only resources with a key are ever deleted."""
     plan = Plan()
     deletions: list[Step] = []
     for kind in KINDS:
@@ -115,7 +118,7 @@ def _plan_row(client: Client, plan: Plan, wanted: Wanted, found: dict[str, Any] 
 
 
 def fields_to_send(wanted: Wanted, ids: Mapping[str, str]) -> dict[str, Any]:
-    """Return what is sent, with the ids of the monitors that it names. Raises KeyError for one without."""
+    """Return the fields to send, with ids for monitor keys. Raises KeyError for a key without an id."""
     if wanted.monitor_keys is None:
         return wanted.fields
     monitor_ids = [ids[key] for key in wanted.monitor_keys]
@@ -125,7 +128,7 @@ def fields_to_send(wanted: Wanted, ids: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _compare(wanted: Wanted, found: Mapping[str, Any], ids: Mapping[str, str]) -> Iterator[Difference]:
-    """Compare what can be compared: no secrets, and nothing that has no default and is left out."""
+    """Compare what can be compared: neither secrets nor omitted fields without a default."""
     if found["key"] != wanted.key:
         yield Difference("key", found["key"], wanted.key)
     known = {**{key: f"the monitor {key}" for key in wanted.monitor_keys or ()}, **ids}
@@ -164,7 +167,7 @@ def _compare_field(kind: Kind, name: str, new: Any, old: Any) -> Iterator[Differ
 
 
 def _compare_headers(new: Mapping[str, str], old: Mapping[str, str]) -> Iterator[Difference]:
-    """Compare header by header. A masked value is compared by the service alone."""
+    """Compare each header. Only the service can compare a masked value."""
     for name in {**old, **new}:
         before, after = old.get(name), new.get(name)
         is_hidden = before == MASK and after is not None

@@ -1,4 +1,4 @@
-"""Writes a plan for people."""
+"""Renders a plan for people."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _MAX_VALUE_CHARACTERS = 60
 
 
 def show_plan(plan: Plan) -> Iterator[str]:
-    """Return the lines of a plan: `+` is created, `~` changed and `-` deleted.
+    """Yield the lines of a plan: `+` is created, `~` changed and `-` deleted.
 
-    Where the value of a variable stands, the variable is shown: logs of a CI are read by many.
+    A variable is shown in place of its value, since many people read CI logs.
     """
     for step in plan.changes:
         yield f"{step.sign} {step.kind.words} {step.key}"
@@ -42,7 +42,7 @@ def _write(value: Any, variables: Mapping[str, str]) -> str:  # noqa: ANN401 - J
 
 
 def _name_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Put the names of variables for their values, the longest first."""
+    """Replace the values of variables with their names, the longest value first."""
     for name, value in sorted(variables.items(), key=lambda each: -len(each[1])):
         text = text.replace(value, f"${{{name}}}") if value else text
     return text

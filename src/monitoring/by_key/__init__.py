@@ -1,1 +1,1 @@
-"""Keys by which clients name their own rows: put under a key, a row is created or replaced."""
+"""Client-chosen keys: a PUT under a key creates or replaces the row."""

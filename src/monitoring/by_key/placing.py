@@ -1,7 +1,7 @@
-"""Rows that a team's own programs name: put under a key, they are created or replaced.
+"""Rows identified by keys that a team chooses: a PUT under a key creates or replaces the row.
 
-Monitors, notification channels and maintenance windows have a column `key`. An index of the rows that have
-one keeps it unique in the team.
+Monitors, notification channels and maintenance windows have a column `key`. A partial index keeps it unique
+within the team.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a client demands: `If-Match` of what it replaces, or `If-None-Match: *` to create only."""
+    """A request's preconditions: `If-Match` for what it replaces, or `If-None-Match: *` to create only."""
 
     if_match: str | None = None
     if_none_match: str | None = None
@@ -33,7 +33,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Placed(Generic[Row]):
-    """A row as it is now, and the dotted names of the fields that changed. A new row has none."""
+    """The current row, and the dotted names of the changed fields; a new row has none."""
 
     row: Row
     is_new: bool
@@ -51,10 +51,11 @@ async def place(  # noqa: PLR0913 - what three kinds of rows differ in
     exists: Problem,
     changed: Problem,
 ) -> Placed[Row]:
-    """Create the team's row with this key, or replace the one that there is, in one transaction.
+    """Create the team's row with this key, or replace the existing one, in one transaction.
 
-    The team is locked, so that of two at once the second finds what the first has made. `replace` judges
-    `If-Match`. Raises `exists` if there must be none, and `changed` if there must be one.
+    The team is locked, so that the second of two concurrent requests finds the row that the first created.
+    `replace` checks `If-Match`. Raises `exists` if a row exists but none may, and `changed` if none exists
+    but one must.
     """
     async with transaction():
         await Team.lock(team_id)
@@ -65,12 +66,12 @@ async def place(  # noqa: PLR0913 - what three kinds of rows differ in
             row, changed_fields = await replace(found[0])
             return Placed(row, is_new=False, changed_fields=changed_fields)
         if conditions.if_match is not None:
-            is_current(conditions.if_match, version="")  # says what is wrong with a weak tag
+            is_current(conditions.if_match, version="")  # raises Problem for a weak tag
             raise changed
         return Placed(await create(), is_new=True)
 
 
 async def demand_free_key(row: Any, key: str | None) -> None:  # noqa: ANN401 - of any of the three kinds
-    """Raise Problem if a row would get a key that another of the team's has. The team is locked before."""
+    """Raise Problem if another row of the team has this key. The caller has locked the team."""
     if key not in (None, row.key) and await type(row).filter(team_id=row.team_id, key=key).exists():
         raise Problem("key_taken")

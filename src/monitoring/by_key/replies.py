@@ -1,4 +1,4 @@
-"""The reply to a row that was put under a key."""
+"""The response to a PUT under a key."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from monitoring.web.replies import Reply
 
 
 def represent_placed(placed: Placed[Any], name: str, shown: Reply, location: str) -> Reply:
-    """Say what changed, and show the row under its name.
+    """Render the changed fields, and the row under `name`.
 
-    The headers are those of the reply that shows the row alone, so the ETag is the one that reading it gives.
+    The headers are those of the response that shows the row alone, so the ETag equals that of a GET.
     """
     body = {"changed_fields": list(placed.changed_fields), name: shown.body}
     if placed.is_new:

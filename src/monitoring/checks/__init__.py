@@ -1,1 +1,1 @@
-"""Checks: when a monitor is checked, how, and what is stored of it."""
+"""Checks: when and how a monitor is checked, and what is stored."""

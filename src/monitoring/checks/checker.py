@@ -1,4 +1,4 @@
-"""Makes the checks: claims monitors that are due, checks many at once, and has the findings stored."""
+"""Runs the checks: claims due monitors, checks many at once, and has the findings stored."""
 
 from __future__ import annotations
 
@@ -27,25 +27,26 @@ from monitoring.settings import Settings
 from monitoring.tracing import span
 
 TICK_SECONDS = 0.5
-# The pauses while more is due than one claim takes. The second one applies if some of it was refused, because
-# refusing costs time too.
+# The pauses while more monitors are due than one claim takes. The second applies if some were refused,
+# because refusing costs time too.
 SHORTEST_TICK_SECONDS = 0.02
 REFUSING_TICK_SECONDS = 0.1
 
-# How often to look for appointments that a clock made which was ahead. After a jump of our own, at once.
+# How often to look for due times that a clock set too far ahead. If our own clock is set back, we look at
+# once.
 MISDATED_INTERVAL_SECONDS = 60.0
 
 # Finished checks free their lanes in batches, because many finish at the same time.
 CALL_SECONDS = 0.02
 
-# A check begins only if its lease lasts this much longer than the check: we may have to ask if we are blind,
-# and the finding has to be stored.
+# A check begins only if its lease outlasts the check's timeout by this much: we may have to find out whether
+# we are offline, and the finding has to be stored.
 RESERVE = timedelta(seconds=7)
 
-# These connections are not for checks: references are asked over them.
+# Connections reserved for reference requests, not for checks.
 KEPT_CONNECTIONS = 16
 
-# How long giving back and storing may take when the process stops.
+# How long giving claims back and storing results may take when the process stops.
 LAST_WORDS_SECONDS = 3.0
 
 log = logging.getLogger(__name__)
@@ -53,11 +54,11 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def run_checker(backends: Backends) -> AsyncIterator[None]:
-    """Check monitors until the context ends. With CHECKS_AT_ONCE=0, check none.
+    """Check monitors until the context ends; with CHECKS_AT_ONCE=0, check none.
 
     If the context ends normally, running checks get SHUTDOWN_TIMEOUT_SECONDS to finish. If it ends by an
     exception or is cancelled, they get no time. Unfinished checks are given back, so that another checker can
-    make them at once.
+    run them at once.
     """
     settings = backends.settings
     if not settings.checks_at_once:
@@ -65,7 +66,7 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
         return
     with backends.activate():
         async with open_prober(settings) as prober:
-            await backends.clock.read()  # before anything is claimed by it
+            await backends.clock.read()  # before any claim depends on it
             at_once = _affordable(settings.checks_at_once, prober.max_connections)
             checker = Checker(settings, prober.probe, backends.clock.now, at_once)
             checker.start(prober.connectivity.look_for_the_end())
@@ -78,9 +79,9 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
 
 
 class Checker:
-    """Makes the checks of one process. `now` returns the time, and `probe` makes one check.
+    """Runs the checks of one process. `now` returns the time, and `probe` runs one check.
 
-    `at_once` limits how many run at the same time, if that differs from the settings.
+    `at_once` limits how many run at the same time, instead of the setting.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class Checker:
         self._stopping = asyncio.Event()
 
     def start(self, *others: Coroutine[None, None, None]) -> None:
-        """Begin to check, and run the other coroutines too, until `stop` is called."""
+        """Start checking, and run the other coroutines too, until `stop` is called."""
         loops = (
             self._claim_on_and_on(),
             self._call_on_and_on(),
@@ -120,13 +121,13 @@ class Checker:
         self._loops = [asyncio.create_task(each) for each in loops]
 
     async def stop(self, finishing_seconds: float = 0.0) -> None:
-        """Claim no more, give running checks this long to finish, and store. Give back the rest."""
+        """Stop claiming, give running checks this long to finish, store results, and give back the rest."""
         self._stopping.set()
         claiming, *_ = self._loops
         unfinished: list[Claimed] = []
         try:
             async with asyncio.timeout(finishing_seconds):
-                await asyncio.wait([claiming])  # if cancelled, it would keep what it is just claiming
+                await asyncio.wait([claiming])  # if cancelled, the claims it is making would be lost
                 unfinished = self._dismiss_line()
                 with suppress(BackendUnavailable):
                     await give_back(unfinished, self._now())
@@ -137,9 +138,9 @@ class Checker:
         finally:
             unfinished += [*self._dismiss_line(), *self._running.values()]
             await _cancel([*self._loops, *self._running])
-            with suppress(BackendUnavailable, TimeoutError):  # if this fails, the leases run out
+            with suppress(BackendUnavailable, TimeoutError):  # if this fails, the leases expire
                 async with asyncio.timeout(LAST_WORDS_SECONDS):
-                    await give_back(unfinished, self._now())  # what was given back before is skipped
+                    await give_back(unfinished, self._now())  # claims given back before are skipped
                     await self._results.store_all()
 
     async def _claim_on_and_on(self) -> None:
@@ -163,9 +164,9 @@ class Checker:
             await asyncio.sleep(CALL_SECONDS)
 
     async def _claim(self) -> None:
-        """Claim as much as there is room for, and begin it. What cannot begin soon is due again later."""
+        """Claim as many monitors as there is room for, and start them. Postpone those that must wait."""
         clock = current_backends().clock
-        if not clock.is_known:  # a process that begins must not go by a machine's clock, which may be wrong
+        if not clock.is_known:  # a starting process must not trust the machine's clock
             await clock.read()
         if not clock.is_known:
             return
@@ -173,7 +174,7 @@ class Checker:
         room = self._load.admit(min(self._queue.free, self._results.free))
         if room > 0:
             claimed = await self._claim_misdated(room) or await claim_due(self._now(), room)
-            self._call_line()  # those that waited go first
+            self._call_line()  # waiting checks go first
             refused = [each for each in claimed if not self._take(each)]
             self._without_turn += refused
             if len(claimed) == room:
@@ -181,13 +182,16 @@ class Checker:
         await self._postpone()
 
     async def _claim_misdated(self, room: int) -> list[Claimed]:
-        """Claim what a clock that was ahead put off for too long: now and then, and if ours is set back."""
+        """Claim monitors whose due time a fast clock set too far ahead.
+
+        Runs at intervals, and at once when our own clock is set back.
+        """
         now = self._now()
         is_set_back, self._claimed_at = now < self._claimed_at - SMALLEST_JUMP, now
         if not is_set_back and time.monotonic() < self._looks_for_misdated_at:
             return []
         claimed = await claim_misdated(now, room)
-        if len(claimed) < room:  # or there may be more
+        if len(claimed) < room:  # otherwise there may be more
             self._looks_for_misdated_at = time.monotonic() + MISDATED_INTERVAL_SECONDS
         return claimed
 
@@ -198,7 +202,7 @@ class Checker:
             await give_back(claimed, self._now() + timedelta(seconds=jittered))
 
     def _take(self, claimed: Claimed) -> bool:
-        """Begin a check or put it in line; return False if it was refused."""
+        """Begin a check or queue it; return False if it was refused."""
         turn = self._queue.take(claimed) if self._is_covered(claimed) else Turn.NEVER
         if turn is Turn.NOW:
             self._begin(claimed)
@@ -227,7 +231,7 @@ class Checker:
                 recorded.note("monitoring.check.outcome", found.outcome)
             self._note(claimed, found, checked_at, time.perf_counter() - began_at)
         except OSError as error:
-            self._exhaustion.begin(error)  # it is checked again when its lease has ended
+            self._exhaustion.begin(error)  # retried when its lease has ended
         except Exception:
             log.exception("A check failed by itself; it is made again when its lease has ended")
         else:
@@ -249,7 +253,7 @@ class Checker:
 
 
 def _affordable(wanted: int, max_connections: int) -> int:
-    """Return how many checks to make at once, so that none waits for a connection and outlasts its lease."""
+    """Return how many checks to run at once, so that none waits for a connection past its lease."""
     affordable = max(1, max_connections - KEPT_CONNECTIONS)
     if wanted > affordable:
         log.warning(

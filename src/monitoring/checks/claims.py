@@ -1,7 +1,7 @@
 """A claim is a lease on a monitor: the right to check it once.
 
-A result is stored only if its claim still holds. If a checker dies, its claims last until their leases end.
-Pausing a monitor takes the claim away.
+A result is stored only if its claim still holds. If a checker dies, its claims expire with their leases.
+Pausing a monitor revokes the claim.
 """
 
 from __future__ import annotations
@@ -23,31 +23,32 @@ from monitoring.monitors.health import GRACE, Health, State
 from monitoring.monitors.warnings import Warnings
 from monitoring.notifications.monitor_subjects import KnownMonitor
 
-# A lease lasts for the check itself, and this much longer for waiting, asking if we are blind, and storing.
+# A lease lasts for the check's timeout plus this margin for waiting, finding out whether we are offline, and
+# storing.
 LEASE_MARGIN = timedelta(seconds=15)
 
-# A monitor that was checked will be checked again, so its settings are remembered, which takes about two
-# kilobytes. Settings with more text than this are not remembered: strangers choose how long they are.
+# A monitor is checked again and again, so its settings are cached, in about two kilobytes. Settings with more
+# text than this are not cached: clients choose their length.
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_BYTES = 1024
 
-# How often a sandbox that is in use checks its monitors, so that a test need not wait for their intervals.
+# How often monitors are checked in a sandbox that is in use, so that tests need not wait for their intervals.
 SANDBOX_INTERVAL_SECONDS = 5
 
 _MICROSECOND = timedelta(microseconds=1)
 
 _STATES = {str(state): state for state in State}
 
-# What is read from the settings: the last fields of a `Claimed`.
+# What is parsed from the settings: the last fields of a `Claimed` except `is_misdated`.
 _Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int, int, bool]"
 
 
 class Claimed(NamedTuple):
-    """The right to check a monitor until the lease ends, and the monitor as it was when it was claimed.
+    """The right to check a monitor until the lease ends, and the monitor as it was when claimed.
 
-    `planned_at` is when this check was due, and `last_checked_at` when the last one was made. `is_misdated`
-    says that a clock that was ahead made the appointment. In a sandbox that is in use, both intervals
-    are short.
+    `planned_at` is when this check was due, and `last_checked_at` when the previous one was made.
+    `is_misdated` means that a fast clock set the due time. In a sandbox that is in use, both intervals are
+    short.
     """
 
     claim: UUID
@@ -75,55 +76,54 @@ class Claimed(NamedTuple):
         return self.subject.id
 
     def is_in_maintenance(self, moment: datetime) -> bool:
-        """Return whether the monitor is in maintenance at a moment. A span that is over means nothing."""
+        """Return whether the monitor is in maintenance at a moment."""
         starts_at, ends_at = self.maintenance_from, self.maintenance_until
         return starts_at is not None and ends_at is not None and starts_at <= moment < ends_at
 
     def date(self, checked_at: datetime) -> datetime:
-        """Return when a check counts as made: after the one before it, if that lies just ahead.
+        """Return the time to record for a check: after the previous check, if that lies slightly ahead.
 
-        A clock that was a little ahead may have dated that one. One that was far ahead is not believed.
+        A previous check at most `GRACE` ahead was dated by a slightly fast clock. One further ahead is
+        ignored.
         """
         if self.last_checked_at and self.last_checked_at <= checked_at + GRACE:
             return max(checked_at, self.last_checked_at + _MICROSECOND)
         return checked_at
 
     def until(self, ends_at: datetime, checked_at: datetime) -> Claimed:
-        """Return the claim of a check that is certain and that holds until a moment, not for an interval."""
+        """Return the claim for a finding that needs no confirmation and holds until `ends_at`."""
         seconds = math.ceil((ends_at - checked_at).total_seconds())
         return self._replace(interval_seconds=seconds, failure_threshold=1, recovery_threshold=1)
 
 
 class _Memory:
-    """The settings that a monitor had when it was claimed last, and what was read from them."""
+    """The settings of a monitor when it was last claimed, and what was parsed from them."""
 
     last: tuple[tuple[Any, ...], _Read] | None = None
 
 
 async def claim_due(now: datetime, limit: int) -> list[Claimed]:
-    """Claim up to `limit` monitors that are due, those that have waited the longest first.
+    """Claim up to `limit` due monitors, those waiting longest first.
 
-    However many checkers claim at the same time, only one of them gets a monitor. Raises
-    `DatabaseUnavailable`.
+    Concurrent checkers never claim the same monitor. Raises `DatabaseUnavailable`.
     """
     return await _claim(now, limit)
 
 
 async def claim_misdated(now: datetime, limit: int) -> list[Claimed]:
-    """Claim up to `limit` monitors whose appointment lies further ahead than their interval allows.
+    """Claim up to `limit` monitors whose due time lies further ahead than their interval allows.
 
-    A clock that was ahead made it. This looks at every monitor with a long interval, so it is not for each
-    moment. Raises `DatabaseUnavailable`.
+    A fast clock set it. This scans every monitor with a long interval, so it should run rarely. Raises
+    `DatabaseUnavailable`.
     """
     claimed = await _claim(now, limit, is_misdated=True)
     return [each._replace(is_misdated=True) for each in claimed]
 
 
 async def claim_for_ping(monitor_id: UUID, now: datetime) -> Claimed | None:
-    """Claim a monitor for a result that came by itself, whether or not it is due; None if it is paused.
+    """Claim a monitor for an unscheduled result, whether or not it is due; return None if it is paused.
 
-    The result of a check that is under way is dropped. Runs in the caller's transaction, and locks the check
-    state.
+    The result of a check in progress is dropped. Runs in the caller's transaction, and locks the check state.
     """
     claim = uuid4()
     rows = await queries.claim_one(claim, now, monitor_id, LEASE_MARGIN)
@@ -133,7 +133,7 @@ async def claim_for_ping(monitor_id: UUID, now: datetime) -> Claimed | None:
 async def give_back(claimed: Iterable[Claimed], due_at: datetime) -> None:
     """Free monitors that were claimed but not checked, and make them due at `due_at`.
 
-    A monitor whose claim was lost meanwhile stays as it is.
+    A monitor whose claim was lost meanwhile is left unchanged.
     """
     rows = [{"monitor_id": each.monitor_id, "claim": each.claim, "due_at": due_at} for each in claimed]
     if rows:
@@ -165,7 +165,7 @@ def _read_claimed(row: tuple[Any, ...], claim: UUID) -> Claimed:
 
 
 def _recall_settings(settings: tuple[Any, ...]) -> _Read:
-    """Read settings, unless they are the same as the last time. Only the last ones are remembered."""
+    """Parse settings, or return the cached result if they equal the monitor's last ones."""
     memory = _memory_of(settings[0])
     if memory.last and memory.last[0] == settings:
         return memory.last[1]

@@ -1,4 +1,4 @@
-"""Finds out if we are offline ourselves, when a check fails in a way that our own network could cause."""
+"""Finds out whether this service is offline, when a check fails in a way that its own network could cause."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from monitoring.outbound.failures import FailureCode
 
 ANSWER_SECONDS = 5.0
 
-# However many checks fail at once, an answer is valid for this long, and two questions are this far apart.
+# However many checks fail at once, a result is valid for this long, and attempts are this far apart.
 HOLDING_SECONDS = 5.0
 DISTANCE_SECONDS = 1.0
 
-# Our own connection can cause these. A gateway that has lost its uplink resolves every name to itself, for
-# example, which is an address that we refuse. All other codes need an answer from the other side.
+# Our own connection can cause these: for example, a gateway that has lost its uplink resolves every name to
+# itself, an address that we refuse. All other codes need a response from the other side.
 _ABOUT_THE_NETWORK = frozenset(
     {
         FailureCode.DNS_FAILURE,
@@ -36,15 +36,15 @@ log = logging.getLogger(__name__)
 
 
 def is_about_the_network(code: str) -> bool:
-    """Return whether our own connection may have caused an error, so that we should ask if we are blind."""
+    """Return whether our own network may have caused an error, so that we should find out if it is down."""
     return code in _ABOUT_THE_NETWORK
 
 
 class Connectivity:
-    """Finds out whether this service is online, by asking all references at once.
+    """Finds out whether this service is online, by requesting all reference URLs at once.
 
-    It is offline if none answers. Without references the witnesses are asked, if there are enough; without
-    these it counts as online. `clock` is monotonic, in seconds.
+    It is offline if none responds. Without reference URLs, the witnesses are tried, if there are enough; with
+    too few witnesses, it counts as online. `clock` is monotonic, in seconds.
     """
 
     def __init__(
@@ -65,16 +65,17 @@ class Connectivity:
         self._is_blind = False
 
     async def is_blind(self, check_began_at: float, *, is_news: bool = True) -> bool:
-        """Return whether a check that has just failed did so because of us; `check_began_at` is the clock's.
+        """Return whether a check that has just failed did so because this service was offline.
 
-        If the monitor was already down, no witness is asked.
+        `check_began_at` is a time of `clock`. If the monitor was already down (not `is_news`), witnesses are
+        tried only while this service is known to be offline.
 
-        Only an answer to a question that was asked after the check began counts. Checks that fail at the same
-        time share one answer.
+        Only an attempt that started after the check began counts. Checks that fail at the same time share an
+        attempt.
         """
         if not self._requests and not self._may_ask_witnesses(is_news=is_news):
             return False
-        async with self._asking:  # while a check waits here, another one may have got the answer
+        async with self._asking:  # while this check waits, another one may get the result
             if self._blind_at >= check_began_at:
                 return True
             if self._asked_at < check_began_at or self._clock() - self._answered_at > HOLDING_SECONDS:
@@ -88,7 +89,7 @@ class Connectivity:
         return self._witnesses.count >= FEWEST_DOMAINS
 
     async def look_for_the_end(self) -> None:
-        """While we are blind, ask again every few seconds. Runs until it is cancelled."""
+        """While this service is offline, try again every few seconds. Runs until cancelled."""
         while True:
             await asyncio.sleep(HOLDING_SECONDS)
             async with self._asking:
@@ -116,11 +117,11 @@ class Connectivity:
         CHECKER_BLIND.set(is_blind)
 
     async def _is_any_reference_there(self) -> bool:
-        """Return as soon as one reference answers, without waiting for the others."""
+        """Return True as soon as one reference responds, without waiting for the others."""
         sending = [asyncio.ensure_future(self._send(request)) for request in self._requests]
         try:
             for answered in asyncio.as_completed(sending):
-                with suppress(OSError):  # no socket was left to ask with
+                with suppress(OSError):  # no socket was left
                     if (await answered).failure is None:
                         return True
             return False

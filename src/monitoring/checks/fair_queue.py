@@ -1,4 +1,4 @@
-"""How many checks run at once, in all, per team and per host, and whose turn is next. Pure."""
+"""Limits how many checks run at once, in total, per team and per host, and picks the next one. Pure."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from uuid import UUID
 
 from monitoring.checks.claims import Claimed
 
-# One lane in this many is kept for teams with hardly anything running. If other teams' dead servers fill the
-# process, a team that comes would otherwise wait for a free lane, which may take as long as a timeout.
+# One lane in this many is reserved for teams with few running checks. If other teams' dead servers fill the
+# process, a new team would otherwise wait up to a whole timeout for a free lane.
 KEPT_PART = 10
 
-# A check that is refused is due again after the first number of seconds, and after twice as long each further
-# time, up to the second. A quick host soon has room.
+# A refused check is due again after the first number of seconds. Each further refusal doubles the delay, up
+# to the second number. A quick host soon has room.
 POSTPONEMENT_SECONDS = (5.0, 60.0)
 POSTPONEMENT_SECONDS_IF_QUICK = (0.5, 1.5)
 QUICK_SECONDS = 0.25
 POSTPONEMENT_JITTER = 1.5
 MAX_REMEMBERED = 100_000
 
-# Host and port. Probes without an endpoint share the key None, so that no probe gets around the limit.
+# Host and port. Probes without an endpoint share the key None, so that no probe bypasses the limit.
 _HostKey: TypeAlias = "tuple[str, int] | None"
 
 
@@ -38,11 +38,11 @@ class Turn(Enum):
 
 
 class FairQueue:
-    """Counts the checks that run, and keeps a line of those that wait for their team, their host or a lane.
+    """Counts running checks, and queues those that wait for their team, their host or a lane.
 
-    A free lane goes to the team with the fewest checks running, and among equal teams to the one whose last
-    turn was the longest ago. If several teams wait for one host, each gets a share of it. No monitor is in
-    here twice.
+    A free lane goes to the team with the fewest running checks, and among equal teams to the one whose last
+    turn was longest ago. If several teams wait for one host, each gets a share of it. No monitor is queued or
+    running twice.
     """
 
     def __init__(self, at_once: int, per_team: int, per_host: int) -> None:
@@ -51,12 +51,12 @@ class FairQueue:
         self._per_team = per_team
         self._per_host = per_host
         self._running: dict[UUID, _Place] = {}
-        self._line: dict[UUID, tuple[Claimed, _Place]] = {}  # the one that has waited the longest is first
+        self._line: dict[UUID, tuple[Claimed, _Place]] = {}  # longest-waiting check first
         self._teams: dict[UUID, _Team] = {}
         self._hosts: dict[_HostKey, _Host] = {}
-        self._seconds: dict[_HostKey, float] = {}  # that a host's latest checks took; the newest counts half
-        # Waiting teams that may have a check which can begin. The others are skipped until a lane that they
-        # could use is freed.
+        self._seconds: dict[_HostKey, float] = {}  # moving average per host; the newest check counts half
+        # Waiting teams that may have a check ready to begin. All others are skipped until a lane that they
+        # could use becomes free.
         self._ready: set[_Team] = set()
         self._turns = count()
 
@@ -64,20 +64,22 @@ class FairQueue:
     def free(self) -> int:
         """How many more checks may be claimed.
 
-        At least one: however full the lanes are, it may be the turn of a team that is not here yet.
+        At least one: even if all lanes are full, the next turn may belong to a team that has no check here
+        yet.
         """
         return max(self._at_once - max(len(self._running), len(self._line)), self._at_once // 2, 1)
 
     @property
     def has_line(self) -> bool:
-        """Whether any check waits."""
+        """Whether any check is waiting."""
         return bool(self._line)
 
     def take(self, claimed: Claimed) -> Turn:
-        """Let a check begin now or wait in line. Refuse it if it is here already or the line is full.
+        """Let a check begin now or wait in line. Refuse it if it is already here or the line is full.
 
-        As many checks of a team may wait for a host as it can make in a second, or as may run there if it is
-        slow. Of a team, as many may wait as may run, and no more than its part of the whole line.
+        For each host, a team may have as many waiting checks as the host completes per second, or as may run
+        there at once if it is slow. In total, a team may have as many waiting checks as it may run, but no
+        more than its share of the lanes.
         """
         if claimed.monitor_id in self._running or claimed.monitor_id in self._line:
             return Turn.NEVER
@@ -93,7 +95,7 @@ class FairQueue:
         return Turn.LATER
 
     def leave(self, claimed: Claimed, took_seconds: float) -> None:
-        """Free the lane of a check that has ended."""
+        """Free the lane of a finished check."""
         place = self._running.pop(claimed.monitor_id)
         team, host = place
         if len(self._seconds) > MAX_REMEMBERED:
@@ -126,12 +128,12 @@ class FairQueue:
         return called
 
     def is_quick(self, claimed: Claimed) -> bool | None:
-        """Return whether the latest checks of this check's host were quick. None if nobody knows yet."""
+        """Return whether the latest checks of this check's host were quick; None if the host is unknown."""
         seconds = self._seconds.get(_host_key(claimed))
         return None if seconds is None else seconds <= QUICK_SECONDS
 
     def send_away(self, has_waited_too_long: Callable[[Claimed], bool]) -> list[Claimed]:
-        """Remove checks that have waited too long: from the front of the line to the first that has not."""
+        """Remove checks that have waited too long, from the front of the line to the first that has not."""
         sent: list[Claimed] = []
         while self._line:
             claimed, _ = next(iter(self._line.values()))
@@ -142,14 +144,17 @@ class FairQueue:
         return sent
 
     def _has_lane_for(self, team: _Team) -> bool:
-        """Return whether the process may run one more. Each team has a share of the lanes kept free."""
+        """Return whether the process may run one more check of this team.
+
+        The reserved lanes are shared equally among the teams.
+        """
         taken = len(self._running)
         if taken < self._at_once - self._kept:
             return True
         return taken < self._at_once and team.running < max(1, self._kept // len(self._teams))
 
     def _may_use(self, team: _Team, host: _Host) -> bool:
-        """Return whether the limits of team and host allow one more."""
+        """Return whether the team and host limits allow one more check."""
         if team.running >= self._per_team or host.running.total() >= self._per_host:
             return False
         if host.waiting <= {team}:
@@ -193,7 +198,7 @@ class FairQueue:
         return None
 
     def _step_out(self, claimed: Claimed) -> _Place:
-        """Remove a check that is the first of its team and host from the line."""
+        """Remove a check from the line; it must be the first of its team for its host."""
         _, place = self._line.pop(claimed.monitor_id)
         team, host = place
         team.waiting_count -= 1
@@ -201,7 +206,7 @@ class FairQueue:
         if not team.lines[host]:
             del team.lines[host]
             host.waiting.discard(team)
-            self._ready |= host.waiting  # with one team less, their shares have grown
+            self._ready |= host.waiting  # with one team fewer, their shares have grown
         if not team.lines:
             self._ready.discard(team)
         return place
@@ -223,7 +228,7 @@ class FairQueue:
 
 
 class Postponements:
-    """Remembers how often monitors were refused, and makes them due later, so that others get their turn."""
+    """Counts how often each monitor was refused, and postpones it so that others get their turn."""
 
     def __init__(self) -> None:
         self._counts: Counter[UUID] = Counter()
@@ -231,10 +236,11 @@ class Postponements:
     def postpone(
         self, refused: Iterable[Claimed], is_quick: Callable[[Claimed], bool | None]
     ) -> dict[float, list[Claimed]]:
-        """Return the seconds until each is due again: the more refusals, the later, up to half its interval.
+        """Group the refused checks by the seconds until each is due again: longer after every refusal.
 
-        `is_quick` returns whether a check's host is quick, or None if nobody knows yet: it is asked soon,
-        once. The caller may stretch the seconds by up to `POSTPONEMENT_JITTER` without leaving that bound.
+        The delay is at most half the monitor's interval. `is_quick` returns whether a check's host is quick,
+        or None if unknown: such a check gets the short delay once. The caller may stretch the delay by up to
+        `POSTPONEMENT_JITTER` without exceeding that bound.
         """
         if len(self._counts) > MAX_REMEMBERED:  # other processes have checked many of them
             self._counts.clear()
@@ -260,7 +266,7 @@ class Postponements:
 
 @dataclass(eq=False, slots=True)
 class _Team:
-    """A team with checks here. `lines` has a line for each host, the next one to get a turn first."""
+    """A team with checks here. `lines` maps hosts to waiting checks; the next host to serve comes first."""
 
     id: UUID
     turn: int
@@ -271,7 +277,7 @@ class _Team:
 
 @dataclass(eq=False, slots=True)
 class _Host:
-    """A host with checks here: how many of each team run, and which teams wait for it."""
+    """A host with checks here: how many run per team, and which teams wait for it."""
 
     key: _HostKey
     running: Counter[_Team] = field(default_factory=Counter)
@@ -285,6 +291,6 @@ class _Place(NamedTuple):
 
 def _host_key(claimed: Claimed) -> _HostKey:
     endpoint = claimed.probe.endpoint
-    if claimed.is_sandbox:  # its hosts are not those of others
+    if claimed.is_sandbox:  # its scripted hosts are its own
         return (str(claimed.subject.team_id), 0)
     return (endpoint.host, endpoint.port) if endpoint else None

@@ -1,4 +1,4 @@
-"""Notifies teams that this service is offline, once, however many monitors and checkers notice it."""
+"""Notifies teams once that this service is offline, however many monitors and checkers notice it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from monitoring.notifications.monitor_subjects import MonitorSubject
 from monitoring.notifications.muting import list_muted
 from monitoring.notifications.routing import INTERRUPTED, Announcement
 
-# However often this service goes offline, a team is notified no more often than this.
+# The shortest time between two such notifications of a team.
 SHORTEST_DISTANCE = timedelta(hours=1)
 
 
 class Interrupted(NamedTuple):
     """A monitor that has just become unknown, because this service was offline when it checked.
 
-    `seen_at` is when the check before it was made; None if there was none.
+    `seen_at` is when the previous check was made; None if there was none.
     """
 
     monitor: MonitorSubject
@@ -30,7 +30,7 @@ class Interrupted(NamedTuple):
 
 
 async def announce_interruptions(interrupted: Sequence[Interrupted]) -> list[UUID]:
-    """Notify the teams of these monitors, unless they know, or have muted all of them.
+    """Notify the teams of these monitors, unless already notified or all of a team's monitors are muted.
 
     Runs in the caller's transaction. Returns deliveries to nudge after the commit.
     """
@@ -55,7 +55,7 @@ async def announce_interruptions(interrupted: Sequence[Interrupted]) -> list[UUI
 
 
 async def _find_told(team_ids: Collection[UUID]) -> dict[UUID, datetime]:
-    """Find when teams were last notified. Their channels are locked, so that one checker notifies them."""
+    """Return when each team was last notified. Its channels are locked, so only one checker notifies it."""
     locked = NotificationChannel.select_for_update(no_key=True).filter(team_id__in=list(team_ids))
     channel_ids = [channel.id for channel in await locked.order_by("id").only("id")]
     told = NotificationDelivery.filter(subject_id__in=list(team_ids), channel_id__in=channel_ids)
@@ -63,7 +63,7 @@ async def _find_told(team_ids: Collection[UUID]) -> dict[UUID, datetime]:
 
 
 def _is_news(interrupted: Interrupted, told_at: datetime | None) -> bool:
-    """Return whether this is another interruption than the one of which the team was notified."""
+    """Return whether this interruption differs from the one that the team was last notified of."""
     if told_at is None:
         return True
     was_seen_since = interrupted.seen_at is not None and interrupted.seen_at > told_at

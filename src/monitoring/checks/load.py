@@ -1,4 +1,4 @@
-"""Measures how busy the event loop of the checks is: on a busy one, response times include its delays."""
+"""Measures how busy the checks' event loop is: when busy, its delays distort response times."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from monitoring.metrics import CHECKER_BUSY_RATIO, CHECKER_LAG_SECONDS
 MEASURE_SECONDS = 1.0
 MAX_BUSY_RATIO = 0.6
 
-# The loop may be busy with other things, such as the API in embedded mode. Checks slow down, but never stop.
+# The loop may be busy with other work, such as the API in embedded mode. Checks slow down, but never stop.
 MAX_REFUSALS_IN_A_ROW = 2
 TRICKLE = 10
 
 
 class Load:
-    """The part of the last second in which the loop's thread worked, and how many checks may begin."""
+    """How busy the event loop's thread was in the last second, and how many checks may begin."""
 
     busy_ratio = 0.0
     _refusals = 0
@@ -32,7 +32,7 @@ class Load:
             CHECKER_LAG_SECONDS.set(max(0.0, elapsed_seconds - MEASURE_SECONDS))
 
     def admit(self, count: int) -> int:
-        """Return how many of `count` checks may begin: all, or none or a few while the loop is busy."""
+        """Return how many of `count` checks may begin: while the loop is busy, none or at most `TRICKLE`."""
         if self.busy_ratio <= MAX_BUSY_RATIO:
             self._refusals = 0
             return count

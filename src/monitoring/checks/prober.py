@@ -1,4 +1,4 @@
-"""Makes one check: has the monitor's probe ask the server, and doubts our own network if that fails."""
+"""Runs one check: lets the monitor's probe query the server, and checks our own network if that fails."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BLIND = Finding(Outcome.UNKNOWN, message="The service itself was offline")
 
 @asynccontextmanager
 async def open_prober(settings: Settings) -> AsyncIterator[Prober]:
-    """Open a prober by the settings. When the block ends, checks that are under way are cancelled."""
+    """Open a prober as configured. When the block ends, running checks are cancelled."""
     async with open_configured_dialer(settings) as dialer, open_scripted_dialer() as scripted:
         witnesses = Witnesses(dialer, partial(Resolver, settings.dns_servers))
         connectivity = Connectivity(HttpClient(dialer).send, settings.reference_urls, witnesses=witnesses)
@@ -63,14 +63,14 @@ class Prober:
 
     @property
     def max_connections(self) -> int:
-        """How many connections there may be at once, for checks and for references together."""
+        """How many connections may be open at once, for checks and references together."""
         return self._dialer.max_connections
 
     async def probe(self, claimed: Claimed) -> Finding:
-        """Check a monitor. If the failure may be our own network's, and we are offline, the finding is BLIND.
+        """Check a monitor. If the failure may be our own network's and we are offline, return `BLIND`.
 
-        A sandbox's is checked by the script, which is never doubted. Raises OSError when this machine has no
-        sockets left.
+        A sandbox's monitor is checked against scripted hosts, without suspecting our own network. Raises
+        OSError when this machine has no sockets left.
         """
         if claimed.is_sandbox:
             return await self.ask_scripted(claimed.probe)
@@ -78,18 +78,18 @@ class Prober:
         return await self.ask(claimed.probe, is_down=claimed.health.settled == State.DOWN)
 
     async def ask_scripted(self, probe: Probe) -> Finding:
-        """Let a probe ask the hosts of the script."""
+        """Run a probe against the scripted hosts."""
         return await probe.ask(self._scripted)
 
     async def ask(self, probe: Probe, *, is_down: bool = False) -> Finding:
-        """Let a probe ask, and doubt the finding as `probe` does."""
+        """Run a probe. If it fails, check our own network as `probe` does."""
         began_at = time.monotonic()
         finding = await probe.ask(self._dialer)
         is_missing_ping = finding.error in MISSING_PING
         if is_missing_ping or (finding.error and is_about_the_network(finding.error)):
             if not await self.connectivity.is_blind(began_at, is_news=not is_down):
                 return finding
-            if is_missing_ping:  # what does not get out may not get in either
+            if is_missing_ping:  # if we cannot connect out, pings may not come in
                 await note_interruption(current_backends().clock.now())
             return BLIND
         return finding
@@ -98,9 +98,9 @@ class Prober:
 async def try_configuration(
     team_id: UUID, given: Mapping[str, Json], monitor: Monitor | None = None
 ) -> Finding:
-    """Check what a team's new monitor would be, or what one would become by a merge patch. Nothing is stored.
+    """Check a team's new monitor, or an existing one as changed by a merge patch, without storing anything.
 
-    Addresses are judged as in every check. Raises Problem for a configuration that could not be saved either.
+    Addresses are checked as in every check. Raises Problem for a configuration that could not be saved.
     """
     given = await prepare_contract(team_id, given, monitor)
     defaults = default_configuration()
@@ -113,7 +113,7 @@ async def try_configuration(
     settings = current_backends().settings
     demand_offered(configuration, settings)
     columns = store_configuration(configuration)
-    if monitor:  # a contract that stays is as it is stored
+    if monitor:  # an unchanged contract keeps its stored columns
         columns = {name: getattr(monitor, name) for name in COLUMNS} | columns
     row = {"id": "to be tried"} | {name: _as_driver_returns(columns[name]) for name in COLUMNS}
     async with open_prober(settings) as prober:

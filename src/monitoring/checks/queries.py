@@ -1,4 +1,4 @@
-"""The SQL of this room, for both databases."""
+"""The SQL of this package, for both databases."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _OF_CHECK_STATE = (
     *Warnings._fields,
     *Health._fields,
 )
-# What stays the same from claim to claim until somebody changes the monitor: what every monitor has, and what
-# the probes read.
+# Columns that stay the same from claim to claim until a monitor is changed: those of every monitor, and those
+# that the probes read.
 _OF_EVERY_KIND = (
     *("id", "team_id", "name", "url", "tags"),
     *("timeout_seconds", "interval_seconds", "failure_threshold", "recovery_threshold"),
     "retry_interval_seconds",
 )
 _OF_MONITOR = tuple(dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)))
-# A sandbox is in use if it was used within an hour.
+# A sandbox counts as in use for an hour after its last use.
 _OF_TEAM = {
     "is_sandbox": "sandbox_of_id IS NOT NULL",
     "is_sandbox_in_use": "coalesce(sandbox_used_at > {an_hour_ago}, false)",
@@ -51,8 +51,8 @@ def _select_settings(an_hour_ago: str) -> str:
 _SETTINGS_ON_POSTGRES = _select_settings("$1::timestamptz - interval '1 hour'")
 _SETTINGS_ON_SQLITE = _select_settings("strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, '-1 hour')")
 
-# An appointment further ahead than this was made by a clock that was ahead. A lease is shorter than GRACE.
-# A heartbeat's lies as far ahead as its schedule says, so it goes by the moment from which that counts.
+# A due time further ahead than this was set by a fast clock. A lease is shorter than GRACE. A heartbeat's
+# schedule may set a later due time, so the moment from which the schedule counts is compared, too.
 _GRACE_SECONDS = GRACE // timedelta(seconds=1)
 _FARTHEST_ON_POSTGRES = f"$1::timestamptz + make_interval(secs => interval_seconds + {_GRACE_SECONDS})"
 _FARTHEST_ON_SQLITE = (
@@ -84,8 +84,8 @@ _MISDATED_ON_POSTGRES = f"""
     ORDER BY due_at DESC LIMIT $2 FOR UPDATE OF watches SKIP LOCKED
 """  # noqa: S608
 
-# SQLite cannot return columns of another table, but can look them up. Its moments are text as `str(datetime)`
-# writes it.
+# SQLite cannot return another table's columns, but can select them in a subquery. It stores moments as text
+# in the form of `str(datetime)`.
 _CLAIM_ON_SQLITE = f"""
     UPDATE watches
     SET claim = $3, due_at = replace(strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, (
@@ -116,10 +116,10 @@ _THIS_ON_SQLITE = """
 async def claim(
     claim_id: UUID, now: datetime, limit: int, margin: timedelta, *, is_misdated: bool = False
 ) -> list[tuple[Any, ...]]:
-    """Claim up to `limit` monitors that are due, and return `_OF_CHECK_STATE` and `_OF_MONITOR` of each.
+    """Claim up to `limit` due monitors, and return `_OF_CHECK_STATE`, `status` and `SETTINGS` of each.
 
-    `is_misdated` claims those whose appointment lies further ahead than their interval allows. A lease is
-    `margin` longer than the check's timeout.
+    With `is_misdated`, claim monitors whose due time lies further ahead than their interval allows. A lease
+    is `margin` longer than the check's timeout.
     """
     due = (_MISDATED_ON_POSTGRES, _MISDATED_ON_SQLITE) if is_misdated else (_DUE_ON_POSTGRES, _DUE_ON_SQLITE)
     return await _claim(*due, (now, limit, claim_id, margin // timedelta(seconds=1)))
@@ -128,7 +128,7 @@ async def claim(
 async def claim_one(
     claim_id: UUID, now: datetime, monitor_id: UUID, margin: timedelta
 ) -> list[tuple[Any, ...]]:
-    """Claim a monitor, due or not, unless it is paused. Returns what `claim` returns."""
+    """Claim a monitor, due or not, unless it is paused. Returns rows as `claim` does."""
     values = (now, monitor_id, claim_id, margin // timedelta(seconds=1))
     return await _claim(_THIS_ON_POSTGRES, _THIS_ON_SQLITE, values)
 
@@ -141,14 +141,14 @@ async def _claim(due_on_postgres: str, due_on_sqlite: str, values: Sequence[Any]
     else:
         sql = _CLAIM_ON_SQLITE.format(due=due_on_sqlite)
     values = spell_values(connection, values)
-    # Tortoise declares dictionaries but passes on what the driver returns, which has other types.
+    # Tortoise declares dictionaries, but returns the driver's rows unchanged.
     rows: Any
     _, rows = await connection.execute_query(spell(connection, sql), values)
     return list(rows if on_postgres else map(_read_row_of_sqlite, rows))
 
 
 def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
-    """Convert a row to what PostgreSQL returns: here, moments and ids are text and flags are numbers."""
+    """Convert a SQLite row to PostgreSQL's types. SQLite has text for moments and ids, numbers for flags."""
     *of_check_state, of_monitor = row
     *moments, days, is_told, warning_streak, settled, is_degraded, is_blind = of_check_state[:-3]
     streak, streak_started_at, seen_until = of_check_state[-3:]
@@ -163,7 +163,7 @@ def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
 
 
 async def give_back(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Free monitors whose claims still hold, each with its `monitor_id`, `claim` and new `due_at`."""
+    """Free the monitors whose claims still hold. Each row has `monitor_id`, `claim` and the new `due_at`."""
     connection = current_backends().database.context.db()
     given = rowset(connection, {"monitor_id": "uuid", "claim": "uuid", "due_at": "timestamptz"})
     await connection.execute_query_dict(
@@ -194,13 +194,13 @@ _CHECK_STATE = {
     "streak_started_at": "timestamptz",
     "seen_until": "timestamptz",
 }
-# A client may have asked for another check since this one began.
+# A client may have requested another check since this one began.
 _NEXT_CHECK_AT = (
     "CASE WHEN watches.next_check_at > given.last_checked_at THEN watches.next_check_at"
     " ELSE given.next_check_at END"
 )
 _KEPT = ("monitor_id", "claim", "next_check_at", "certificate_expires_at")
-# A check without an answer has seen no other certificate.
+# A check that got no certificate keeps the stored expiry.
 _CERTIFICATE = (
     "certificate_expires_at = coalesce(given.certificate_expires_at, watches.certificate_expires_at)"
 )
@@ -210,7 +210,7 @@ _STATUS = {"monitor_id": "uuid", "status": "text", "changed_at": "timestamptz"}
 
 
 async def update_check_states(connection: BaseDBAsyncClient, rows: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Write to the check states whose claims still hold, which end, and return the ids of their monitors."""
+    """Update check states whose claims still hold, end these claims, and return the monitors' ids."""
     updated = await connection.execute_query_dict(
         spell(
             connection,
@@ -225,7 +225,7 @@ async def update_check_states(connection: BaseDBAsyncClient, rows: Iterable[Mapp
 
 
 async def insert_state_changes(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert state changes. One replaces an earlier one at the same moment."""
+    """Insert state changes. Each replaces an earlier one of the same monitor at the same moment."""
     await connection.execute_query_dict(
         spell(
             connection,
@@ -239,7 +239,7 @@ async def insert_state_changes(connection: BaseDBAsyncClient, rows: Sequence[Map
 
 
 async def update_statuses(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write the statuses of monitors."""
+    """Write the monitors' statuses."""
     await connection.execute_query_dict(
         spell(
             connection,

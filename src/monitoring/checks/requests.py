@@ -1,4 +1,4 @@
-"""Checks that a client asks for, in addition to the regular ones."""
+"""On-demand checks, in addition to the scheduled ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitoring.monitors.models import HEARTBEAT, CheckState, Monitor
 
 
 async def request_check(monitor_id: UUID, now: datetime) -> None:
-    """Make a monitor due now, or as soon as the check that is under way has ended.
+    """Make a monitor due now, or as soon as the check in progress has ended.
 
     Raises Problem if the monitor is paused, is a heartbeat, or was deleted meanwhile.
     """
@@ -23,7 +23,7 @@ async def request_check(monitor_id: UUID, now: datetime) -> None:
             raise Problem("heartbeat_not_asked")
         if check_state.due_at is None:
             raise Problem("monitor_paused")
-        check_state.next_check_at = now  # storing a check that is under way does not change it
+        check_state.next_check_at = now  # kept when the check in progress is stored
         if check_state.claim is None:
             check_state.due_at = min(check_state.due_at, now)
         await check_state.save(update_fields=["due_at", "next_check_at"])

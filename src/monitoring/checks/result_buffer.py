@@ -1,4 +1,4 @@
-"""Collects what checks found for a moment, since storing many at once costs little more than storing one."""
+"""Buffers results briefly, since storing many at once costs little more than storing one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_STORED_AT_ONCE = 500
 RETRY_SECONDS = 1.0
 MAX_CONFLICTS_IN_A_ROW = 20
 
-# With this many waiting, the database is too slow, and no more checks should begin.
+# With this many buffered, the database is too slow, and no more checks should begin.
 MAX_GATHERED = 2000
 
 log = logging.getLogger(__name__)
@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 class ResultBuffer:
     """The checks whose findings are not stored yet.
 
-    They are kept as long as the database is away, even after their leases have ended: until another checker
-    claims the monitors, nobody knows anything newer. Only one transaction is under way at a time.
+    They are kept as long as the database is unavailable, even after their leases have ended: until another
+    checker claims the monitors, there is no newer result. Only one transaction is open at a time.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -39,16 +39,16 @@ class ResultBuffer:
 
     @property
     def free(self) -> int:
-        """How many more checks it can take: none while it cannot store them."""
+        """How many more checks fit: 0 while storing fails."""
         return 0 if self._is_storing_in_vain else MAX_GATHERED - len(self._gathered)
 
     def add(self, checked: Checked) -> None:
-        """Take a check. It is stored soon."""
+        """Add a check, which will be stored soon."""
         self._gathered.append(checked)
         self._has_some.set()
 
     async def store_on_and_on(self) -> None:
-        """Store whatever comes in, until cancelled."""
+        """Store added checks until cancelled."""
         while True:
             await self._has_some.wait()
             self._has_some.clear()
@@ -65,7 +65,10 @@ class ResultBuffer:
                 self._is_storing_in_vain = False
 
     async def store_all(self) -> list[Checked]:
-        """Store all checks and return them. What cannot be stored now stays. Raises `BackendUnavailable`."""
+        """Store all checks and return them. On failure, the rest stays buffered.
+
+        Raises `BackendUnavailable`.
+        """
         stored: list[Checked] = []
         conflict_count = 0
         while batch := self._gathered[:MAX_STORED_AT_ONCE]:
@@ -83,7 +86,7 @@ class ResultBuffer:
         return stored
 
     async def _store(self, batch: Sequence[Checked]) -> None:
-        """Store a batch. One that cannot be stored is halved, until only the check at fault is left out."""
+        """Store a batch. If that fails, halve it repeatedly, until only the check at fault is left out."""
         try:
             with span("store checks", attributes={"monitoring.checks": len(batch)}):
                 await store(batch, self._now())

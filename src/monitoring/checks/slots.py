@@ -1,7 +1,7 @@
 """When a monitor is checked next. Pure.
 
-Each monitor has its own grid of moments, one in every interval, so that monitors which were created together
-are not checked together. Checks that were missed are not made up for.
+Each monitor has its own grid of moments, one per interval, so that monitors created together are not checked
+together. Missed checks are not made up for.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def next_slot(monitor_id: UUID, interval_seconds: int, after: datetime) -> datet
 def next_check_at(
     monitor_id: UUID, *, is_settling: bool, interval_seconds: int, retry_interval_seconds: int, now: datetime
 ) -> datetime:
-    """Return when to check next: at the next slot, or after the retry interval to confirm a streak.
+    """Return when to check next: at the next slot, or after the retry interval while a streak is confirmed.
 
-    In that case a slot before it is skipped, because two failures a moment apart would confirm nothing. A
-    retry interval that is longer than the interval counts as that.
+    A retry ignores the slots before it, because two failures a moment apart would confirm nothing. A retry
+    interval longer than the interval is shortened to it.
     """
     if is_settling:
         return now + timedelta(seconds=min(retry_interval_seconds, interval_seconds))
@@ -39,5 +39,5 @@ def next_check_at(
 
 
 def _phase(monitor_id: UUID) -> int:
-    """Return a number as good as random. The id itself is not: it begins with the time (RFC 9562 §5.7)."""
+    """Return a pseudorandom number from the id, which itself begins with the time (RFC 9562 §5.7)."""
     return int.from_bytes(blake2b(monitor_id.bytes, digest_size=8).digest())

@@ -1,4 +1,4 @@
-"""Stores what many checks found, in one transaction: check states, results, and what follows from them."""
+"""Stores the results of many checks in one transaction: check states, results and their consequences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class Checked(NamedTuple):
-    """What came of a claim: the check that began at `checked_at`, and what it found."""
+    """The outcome of a claim: its check, which began at `checked_at`, and the finding."""
 
     claimed: Claimed
     checked_at: datetime
@@ -42,10 +42,11 @@ class Checked(NamedTuple):
 
 
 async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
-    """Store what was found, all of it or nothing, and return the ids of the monitors that were checked.
+    """Store all results or none, and return the ids of the monitors whose results were stored.
 
-    If a monitor was paused, deleted or claimed by another checker meanwhile, its result is dropped. So is a
-    result that is already stored: after `DatabaseUnavailable`, the same results may be stored again.
+    If a monitor was paused, deleted or claimed by another checker meanwhile, its result is dropped. A result
+    that is already stored is dropped too, so the same results may be stored again after
+    `DatabaseUnavailable`.
     """
     stored = await store_within(outcomes, now)
     await nudge(stored.delivery_ids)
@@ -53,18 +54,18 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
 
 
 class Stored(NamedTuple):
-    """The monitors whose checks were stored, and the deliveries to nudge after the commit."""
+    """The monitors whose results were stored, and the deliveries to nudge after the commit."""
 
     monitor_ids: list[UUID]
     delivery_ids: list[UUID]
 
 
 async def store_within(outcomes: Sequence[Checked], now: datetime) -> Stored:
-    """Store what was found as `store` does, in the caller's transaction if there is one."""
+    """Store results as `store` does, in the caller's transaction if there is one."""
     weighed = {each.claimed.monitor_id: _weigh(await _rewind(each), now) for each in outcomes}
     delivery_ids: list[UUID] = []
     async with transaction() as connection:
-        # Check states are locked first, as everywhere, so that nobody pauses or deletes the monitors.
+        # Check states are locked first, as everywhere, so that nobody can pause or delete the monitors.
         held = [weighed[monitor_id] for monitor_id in await _update_check_states(connection, weighed)]
         if held:
             await insert_results(connection, [each.result for each in held])
@@ -80,7 +81,7 @@ async def store_within(outcomes: Sequence[Checked], now: datetime) -> Stored:
 
 
 class _Weighed(NamedTuple):
-    """A check, and what follows from what it found."""
+    """A check, and what follows from its finding."""
 
     checked: Checked
     observation: Observation
@@ -112,11 +113,11 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
         is_settling=is_settling,
         interval_seconds=claimed.interval_seconds,
         retry_interval_seconds=claimed.retry_interval_seconds,
-        # A second look follows some seconds after the first one ended. Slots go by when a check began.
+        # A retry follows some seconds after the first check ended. Slots are counted from when a check began.
         now=now if is_settling else checked.checked_at,
     )
     if is_in_maintenance and observation.health.is_blind and claimed.maintenance_until:
-        planned_at = min(planned_at, claimed.maintenance_until)  # then a failure counts
+        planned_at = min(planned_at, claimed.maintenance_until)  # from then on, failures count
     return _Weighed(
         checked,
         observation,
@@ -140,7 +141,7 @@ def _weigh_warnings(checked: Checked) -> Warnings:
 
 
 async def _update_check_states(connection: BaseDBAsyncClient, weighed: Mapping[UUID, _Weighed]) -> list[UUID]:
-    """Free the check states whose claims still hold, and return the ids of their monitors."""
+    """Update and free the check states whose claims still hold, and return their monitors' ids."""
     rows = [_check_state_of(weighed[monitor_id]) for monitor_id in sorted(weighed)]
     held = await queries.update_check_states(connection, rows)
     return [monitor_id for monitor_id in sorted(weighed) if str(monitor_id) in held]
@@ -167,7 +168,7 @@ def _check_state_of(weighed: _Weighed) -> dict[str, Any]:
 
 
 async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
-    """Record from when on time counts as which state. A change replaces an earlier one at the same moment."""
+    """Record state changes. A change replaces an earlier one at the same moment."""
     rows = [
         {"id": uuid7_text(), "monitor_id": each.monitor_id, "changed_at": changed_at, "state": state}
         for each in held
@@ -178,7 +179,7 @@ async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_W
 
 
 async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
-    """Write to monitors whose status has changed. A check is not an edit, so their versions stay."""
+    """Update monitors whose status has changed. A check is not an edit, so their versions stay the same."""
     rows = [
         {"monitor_id": each.monitor_id, "status": status, "changed_at": each.result.checked_at}
         for each in held
@@ -212,7 +213,7 @@ async def _tell_incidents(held: Sequence[_Weighed]) -> list[UUID]:
 
 
 async def _tell_warnings(held: Sequence[_Weighed]) -> list[UUID]:
-    """Announce what does not open an incident, and return the ids of the deliveries that report it."""
+    """Announce warnings, which open no incident, and return the ids of the deliveries that report them."""
     return await announce_warnings(
         [
             Warned(
@@ -230,7 +231,7 @@ async def _tell_warnings(held: Sequence[_Weighed]) -> list[UUID]:
 
 
 async def _tell_interruptions(held: Sequence[_Weighed]) -> list[UUID]:
-    """Announce that monitors became unknown by these checks, and return the ids of the deliveries."""
+    """Announce monitors that these checks made unknown, and return the ids of the deliveries."""
     interrupted = [
         Interrupted(claimed.subject, checked_at, claimed.last_checked_at)
         for claimed, checked_at, finding in (each.checked for each in held)
@@ -244,7 +245,7 @@ async def _tell_interruptions(held: Sequence[_Weighed]) -> list[UUID]:
 def _opening_of(weighed: _Weighed) -> Opening:
     observation, result = weighed.observation, weighed.result
     assert observation.opened_at is not None  # noqa: S101 - the caller has checked it
-    assert result.error is not None  # noqa: S101 - only a failure opens one
+    assert result.error is not None  # noqa: S101 - only a failure opens an incident
     assert result.error_message is not None  # noqa: S101
     return Opening(
         monitor=weighed.checked.claimed.subject,
@@ -257,7 +258,7 @@ def _opening_of(weighed: _Weighed) -> Opening:
 
 
 def _record(monitor_id: UUID, checked_at: datetime, finding: Finding) -> CheckResult:
-    """Return the result of a check."""
+    """Return a check's result as it is stored."""
     timings = finding.timings
     return CheckResult(
         monitor_id=monitor_id,
@@ -279,15 +280,15 @@ def _in_whole_ms(ms: float | None) -> int | None:
 
 
 def _shorten(message: str | None) -> str | None:
-    """Fit a sentence into its column. PostgreSQL refuses NUL, which another library's message may contain."""
+    """Fit a message into its column, without NUL, which other libraries may emit and PostgreSQL rejects."""
     return None if message is None else message.replace("\0", "")[:MAX_MESSAGE_CHARACTERS]
 
 
 async def _rewind(checked: Checked) -> Checked:
-    """Return a check as if the one before it were the last that lies before it.
+    """Return a check without what was stored in its future, as if its last predecessor were the latest.
 
-    A clock that was ahead may have written of the monitor. Results stay as they were stored. Nothing is known
-    since that one, so the time from there to this check counts as unknown.
+    A clock that was ahead may have stored later results, which stay as they are. Nothing is known after the
+    predecessor, so the time from there to this check counts as unknown.
     """
     if not _follows_the_future(checked):
         return checked
@@ -295,14 +296,15 @@ async def _rewind(checked: Checked) -> Checked:
     before = await list_results(claimed.monitor_id, before=checked_at, limit=1)
     seen_until = before[0].checked_at + _MICROSECOND if before else checked_at - _MICROSECOND
     health = claimed.health._replace(is_blind=False, streak=0, streak_started_at=None, seen_until=seen_until)
-    # Without a status it is written again, with its date.
+    # The empty status differs from any other, so the status is written again, with its date.
     return checked._replace(claimed=claimed._replace(health=health, status=""))
 
 
 async def _forget_future(stored: Iterable[Checked]) -> None:
-    """Delete state changes that lie after these checks, and let open incidents begin with them at the latest.
+    """Delete state changes later than these checks, and move later starts of open incidents back to them.
 
-    Runs in the caller's transaction, before what follows from the checks is stored.
+    Heartbeats are moved back too. Runs in the caller's transaction, before the consequences of the checks are
+    stored.
     """
     for checked in filter(_follows_the_future, stored):
         monitor_id, checked_at = checked.claimed.monitor_id, checked.checked_at

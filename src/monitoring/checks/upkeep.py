@@ -1,4 +1,4 @@
-"""What a worker does for checks by the clock: partitions, honest statuses, rollups, and figures."""
+"""A worker's scheduled tasks for checks: partitions, outdated statuses, rollups and metrics."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from monitoring.metrics import CHECKS_OVERDUE_SECONDS, MONITORS, OPEN_INCIDENTS,
 from monitoring.monitors.health import GRACE, STATUSES
 from monitoring.monitors.models import CheckState, Monitor
 
-# Storing makes a partition that is missing, but then every process that stores has to wait for it.
+# Storing creates a missing partition, but then every process that stores has to wait for it.
 DAYS_AHEAD = timedelta(days=3)
 
 MONITORS_AT_ONCE = 500
 
 
 async def keep_up(now: datetime) -> None:
-    """Do what is due. If nothing is, this costs a few look-ups. Several processes may do it at once."""
+    """Do what is due. If nothing is, this costs a few queries. Several processes may run it at once."""
     await ensure_partitions(now - timedelta(days=1), now + DAYS_AHEAD)
     await tell_unwatched(now)
     await roll_up(now)
 
 
 async def tell_unwatched(now: datetime) -> int:
-    """Set the status of monitors whose last check is too old to `unknown`, and return how many there were.
+    """Set the status of monitors whose last check is too old to `unknown`, and return their number.
 
-    Their time counts as unknown in any case. The next check gives them another status.
+    Their time counts as unknown in any case. The next check sets another status.
     """
     overdue = CheckState.filter(due_at__lt=now - GRACE, seen_until__lt=now).exclude(
         monitor__status__in=("unknown", "maintenance")
@@ -58,7 +58,7 @@ async def measure_checks() -> None:
 
 
 async def measure_lateness() -> None:
-    """Find the check that has been due for the longest time."""
+    """Measure how long the most overdue check has been due."""
     [(due_since,)] = await CheckState.annotate(due_since=Min("due_at")).values_list("due_since")
     record_age(CHECKS_OVERDUE_SECONDS, due_since, current_backends().clock.now())
 
@@ -69,7 +69,7 @@ async def measure_incidents() -> None:
 
 
 async def measure_monitors() -> None:
-    """Count the monitors of all teams by status. This reads them all: ten thousand in milliseconds."""
+    """Count the monitors of all teams by status. This reads all rows: ten thousand take milliseconds."""
     counted = Monitor.annotate(count=Count("status")).group_by("status").values_list("status", "count")
     counts = dict(await counted)
     for status in STATUSES:

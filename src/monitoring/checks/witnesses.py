@@ -1,6 +1,6 @@
 """The servers that a checker watches, as witnesses: if unrelated ones vanish together, we are offline.
 
-This is for checkers without REFERENCE_URLS. A witness is asked for nothing: to connect is enough.
+This is for checkers without REFERENCE_URLS. Nothing is requested from a witness: a connection is enough.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from monitoring.outbound.targets import Endpoint
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
-# With fewer domains, or on fewer servers, all may well be down at once.
+# With fewer domains or servers, all of them may really be down at once.
 FEWEST_DOMAINS = 5
 
 MOST_ASKED = 20
@@ -31,9 +31,9 @@ ANSWER_SECONDS = 5.0
 
 
 def domain_of(host: str) -> str | None:
-    """Return the domain that somebody registered for a host: `example.co.uk` for `www.example.co.uk`.
+    """Return the registered domain of a host: `example.co.uk` for `www.example.co.uk`.
 
-    Addresses have none, and neither have names below which people register, such as `co.uk`.
+    Return None for an IP address, and for a public suffix such as `co.uk`.
     """
     name = host.rstrip(".")
     if name.rpartition(".")[2].isdigit() or ":" in name:
@@ -46,7 +46,7 @@ def domain_of(host: str) -> str | None:
 def _public_suffixes() -> PublicSuffixList:
     from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - as above
 
-    # Without the domains whose owners let others use names below them: these fail together with their owner.
+    # Without private suffixes, whose subdomains belong to others but fail together with their owner.
     return PublicSuffixList(only_icann=True)
 
 
@@ -56,7 +56,7 @@ class _Witness(NamedTuple):
 
 
 class Witnesses:
-    """One server for each domain that is not known to be down. `clock` is in seconds and never goes back."""
+    """One server for each domain not known to be down. `clock` is monotonic, in seconds."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Witnesses:
 
     @property
     def count(self) -> int:
-        """How many domains were checked, or were to be checked, within their last interval."""
+        """How many domains were checked, or due to be checked, within their last interval."""
         now = self._clock()
         self._by_domain = {domain: each for domain, each in self._by_domain.items() if each.until >= now}
         return len(self._by_domain)
@@ -79,8 +79,8 @@ class Witnesses:
     def note_check(self, claimed: Claimed) -> None:
         """Remember the server of a monitor that is about to be checked, if it can be a witness.
 
-        One that is already down proves nothing. Neither does an address without a name, nor a host to which
-        nobody connects.
+        A server that is already down cannot, nor can an address without a name, or a host checked without a
+        connection.
         """
         endpoint = claimed.probe.endpoint
         domain = domain_of(endpoint.host) if endpoint else None
@@ -94,17 +94,17 @@ class Witnesses:
         seconds = claimed.interval_seconds + GRACE.total_seconds()
         self._by_domain[domain] = _Witness(endpoint, self._clock() + seconds)
         if len(self._by_domain) > MOST_REMEMBERED:
-            del self._by_domain[next(iter(self._by_domain))]  # the one that was checked the longest ago
+            del self._by_domain[next(iter(self._by_domain))]  # the least recently checked one
 
     async def is_any_there(self) -> bool:
-        """Connect to up to twenty, chosen at random. Return as soon as one connection is made.
+        """Connect to up to `MOST_ASKED` random witnesses, and return True once one connection succeeds.
 
-        If there are too few, or in too few places, they count as reachable.
+        Also return True if there are too few witnesses, or too few distinct servers among them.
         """
         if self.count < FEWEST_DOMAINS:
             return True
         chosen = random.sample(list(self._by_domain.items()), min(MOST_ASKED, len(self._by_domain)))
-        async with self._make_resolver() as resolver:  # one that knows no addresses from before
+        async with self._make_resolver() as resolver:  # without cached addresses
             return await self._is_any_of(chosen, resolver)
 
     async def _is_any_of(self, chosen: Sequence[tuple[str, _Witness]], resolver: Resolver) -> bool:
@@ -125,9 +125,9 @@ class Witnesses:
             await asyncio.gather(*connecting, return_exceptions=True)
 
     async def _look_for(self, domain: str, endpoint: Endpoint, resolver: Resolver) -> str | None:
-        """Return None if a connection is made, and otherwise the place where there was nobody.
+        """Return None if a connection succeeds, and otherwise what failed to respond.
 
-        That is the server's address or, if its name has none that can be found, its domain.
+        That is the server's address or, if its name cannot be resolved, its domain.
         """
         place = domain
 
@@ -142,7 +142,8 @@ class Witnesses:
                 await self._dialer.call(connect, ANSWER_SECONDS)
                 return None
         except ExchangeFailed as failed:
-            # A gateway that has lost its uplink resolves every name to itself: that is not where they are.
+            # A gateway that has lost its uplink resolves every name to itself: that is not the server's
+            # address.
             return domain if failed.failure.code is FailureCode.BLOCKED_ADDRESS else place
-        except OSError:  # too late, or no socket was left to ask with
+        except OSError:  # timed out, or no socket was left
             return place

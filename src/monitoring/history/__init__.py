@@ -1,1 +1,1 @@
-"""History: the results of checks, and what many of them add up to: uptime, response times, rollups."""
+"""History: check results and their aggregates: uptime, response times, rollups."""

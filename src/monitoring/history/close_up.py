@@ -1,4 +1,4 @@
-"""A monitor's checks of a few hours in windows of minutes, which the database adds up from single results."""
+"""A few hours of a monitor's checks in windows of minutes, aggregated from single results by the database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitoring.history.tallies import Summary
 from monitoring.history.timeline import Window, ceil, divide, floor
 from monitoring.monitors.models import Monitor
 
-# More than a phone can show apart. A day has as many quarters of an hour.
+# More than a phone can display. A day has as many quarters of an hour.
 MAX_WINDOWS = 96
 
 LENGTHS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15))
@@ -22,9 +22,9 @@ async def measure_closely(
 ) -> list[tuple[Window, Summary]]:
     """Measure windows of 1, 5 or 15 minutes: the shortest of which there are not too many.
 
-    No window is shorter than the time between checks. The range is rounded outwards. The list is empty where
-    windows must be hours: the range is longer than a day, checks are rarer, or results are no longer kept. A
-    window that has not ended counts from its first check on.
+    No window is shorter than the interval. The range is rounded outwards. The list is empty where windows
+    must be hours: the range exceeds a day, the interval exceeds 15 minutes, or results are no longer kept. A
+    window that has not ended counts once it has a check.
     """
     length = choose_length(end - start, timedelta(seconds=monitor.interval_seconds))
     if length is None or start < oldest_result_kept(now, current_backends().settings):
@@ -39,5 +39,5 @@ async def measure_closely(
 
 
 def choose_length(span: timedelta, interval: timedelta) -> timedelta | None:
-    """Return how long windows should be; None if they had to be longer than a quarter of an hour."""
+    """Return the window length; None if windows would have to be longer than 15 minutes."""
     return next((each for each in LENGTHS if each >= interval and span <= MAX_WINDOWS * each), None)

@@ -1,4 +1,4 @@
-"""Response times in few numbers: percentiles of any spans merged together, at most 2 % off."""
+"""Response times in few numbers: percentiles over any merged spans, at most 2 % off."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import ceil, log
 
-# The ratio between the bounds of a bucket. Its middle is 1 % away from both. The other 1 % is for rounding to
-# whole milliseconds: below 50 ms no bucket holds two of them, and from there on it costs less than that.
+# The ratio between a bucket's bounds. Its middle is within 1 % of both. The other 1 % allows for rounding to
+# whole milliseconds: below 50 ms no bucket holds two of them, and from there on rounding costs less than
+# that.
 GROWTH = 1.02
 
 _LOG_GROWTH = log(GROWTH)
@@ -17,7 +18,7 @@ class Latencies:
     """A DDSketch of whole milliseconds (Masson, Rim, Lee: DDSketch, PVLDB 12(12), 2019).
 
     The longer the times, the wider their buckets: 0 ms is bucket 0 and a day is bucket 924. So nothing has to
-    be dropped, and merging two sketches gives exactly what adding everything to one would have given.
+    be dropped, and merging two sketches gives exactly the result of adding everything to one.
     """
 
     def __init__(self, response_times_ms: Iterable[int] = ()) -> None:
@@ -27,13 +28,13 @@ class Latencies:
 
     @classmethod
     def from_json(cls, counts: Mapping[str, int]) -> Latencies:
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         latencies = cls()
         latencies._counts.update({int(bucket): count for bucket, count in counts.items()})
         return latencies
 
     def to_json(self) -> dict[str, int]:
-        """Write the count of each bucket that holds any, lowest first."""
+        """Return the count of each non-empty bucket, lowest first."""
         return {str(bucket): self._counts[bucket] for bucket in sorted(self._counts)}
 
     @property
@@ -42,7 +43,7 @@ class Latencies:
         return self._counts.total()
 
     def add(self, response_time_ms: int) -> None:
-        """Count a response time."""
+        """Add a response time."""
         self._counts[_bucket_of(response_time_ms)] += 1
 
     def merge(self, other: Latencies) -> None:
@@ -50,7 +51,7 @@ class Latencies:
         self._counts.update(other._counts)
 
     def percentile(self, percent: float) -> int | None:
-        """Return the time in ms that `percent` of all do not exceed (nearest rank), or None if empty."""
+        """Return the time in ms that `percent` of all do not exceed (nearest rank); None if empty."""
         rank = ceil(percent * self.count / 100)
         for bucket in sorted(self._counts):
             rank -= self._counts[bucket]

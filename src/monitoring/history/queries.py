@@ -1,4 +1,4 @@
-"""The SQL of this room, for both databases. It also makes and drops PostgreSQL's partitions."""
+"""The SQL of this package, for both databases. It also creates and drops PostgreSQL's partitions."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM checks WHERE monitor_id = $1"  # no
 
 
 async def insert_results(connection: BaseDBAsyncClient, results: Sequence[CheckResult]) -> None:
-    """Store results in the caller's transaction, and make partitions that are missing.
+    """Store results in the caller's transaction, and create missing partitions.
 
-    Claims keep a monitor from being checked twice at the same moment. If it happens anyway, the first result
-    stays, and the rest of the batch is stored.
+    Claims prevent two checks of a monitor at the same moment. If it happens anyway, the first result stays,
+    and the rest of the batch is stored.
     """
     if is_postgres(connection) and results:
         await _create_partitions(connection, {result.checked_at.astimezone(UTC).date() for result in results})
@@ -55,7 +55,7 @@ async def list_results(  # noqa: PLR0913 - what a client can ask for
 ) -> list[CheckResult]:
     """Return up to `limit` results of a monitor, newest first, from `start` until before `end`.
 
-    `before` continues where a page ended. None means no limit.
+    `before` continues where a page ended. None means unlimited.
     """
     connection = current_backends().database.context.db()
     ends = [moment for moment in (end, before) if moment]
@@ -72,7 +72,7 @@ async def list_results(  # noqa: PLR0913 - what a client can ask for
 async def tally_results(
     connection: BaseDBAsyncClient, monitor_ids: Sequence[UUID], start: datetime, end: datetime
 ) -> dict[UUID, Tally]:
-    """Add up each monitor's results from `start` until before `end`. Monitors without any are left out."""
+    """Aggregate each monitor's results from `start` until before `end`. Monitors without any are omitted."""
     ids = ", ".join(f"${number}" for number, _ in enumerate(monitor_ids, start=3))
     sql = (
         "SELECT monitor_id, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
@@ -91,7 +91,7 @@ async def tally_results(
 
 
 async def _copy(rows: Sequence[tuple[object, ...]]) -> bool:
-    """Load rows by COPY, which is twice as fast as INSERT. Return False if one of them exists already."""
+    """Load rows by COPY, which is twice as fast as INSERT. Return False if any row already exists."""
     try:
         async with transaction() as savepoint:
             postgres: Any = savepoint
@@ -106,7 +106,7 @@ def _read_result(row: Mapping[str, Any]) -> CheckResult:
     return CheckResult(**{**row, **read})
 
 
-# Only answers: of a failure, some phases are missing, and its time is a timeout's.
+# Only responses: failures lack some phases, and the time of a failure is a timeout's.
 _SUM_PHASES = f"""
     SELECT monitor_id, count(*), sum(coalesce(dns_ms, 0)), sum(coalesce(connect_ms, 0)),
         sum(coalesce(tls_ms, 0)), sum(first_byte_ms), sum(response_time_ms)
@@ -120,13 +120,13 @@ _SUM_PHASES = f"""
 async def _sum_phases(
     connection: BaseDBAsyncClient, monitor_ids: Sequence[UUID], values: Sequence[object]
 ) -> dict[UUID, Phases]:
-    """Add up each monitor's phases. `values` are from when, until before when, and the ids, as stored."""
+    """Sum each monitor's phases. `values` are the start, the exclusive end and the ids, as stored."""
     ids = ", ".join(f"${number}" for number, _ in enumerate(monitor_ids, start=3))
     _, rows = await connection.execute_query(spell(connection, _SUM_PHASES.format(ids=ids)), list(values))
     return {read_id(monitor_id): read_sums(*sums) for monitor_id, *sums in rows}
 
 
-# Windows are numbered from 1970 on. A percentile is the nearest rank among a window's answers, as it is in
+# Windows are numbered from 1970 on. A percentile is the nearest rank among a window's responses, as in
 # `Latencies`.
 _MEASURE_WINDOWS = f"""
     WITH counted AS (
@@ -155,14 +155,14 @@ _MEASURE_WINDOWS = f"""
 """  # noqa: S608 - names of our own
 
 _POSTGRES_EPOCH = "CAST(floor(extract(epoch FROM checked_at)) AS bigint)"
-# SQLite would round the fraction of a second, so it is cut off before.
+# SQLite would round the fraction of a second, so it is cut off first.
 _SQLITE_EPOCH = "CAST(strftime('%s', substr(checked_at, 1, 19)) AS integer)"
 
 
 async def measure_windows(
     monitor_id: UUID, start: datetime, end: datetime, length: timedelta
 ) -> dict[datetime, Summary]:
-    """Add up a monitor's results in windows of whole seconds, by when each begins. Empty ones are missing."""
+    """Aggregate a monitor's results in windows of whole seconds, by start. Empty windows are omitted."""
     connection = current_backends().database.context.db()
     epoch = _POSTGRES_EPOCH if is_postgres(connection) else _SQLITE_EPOCH
     seconds = length // timedelta(seconds=1)
@@ -177,15 +177,15 @@ async def measure_windows(
     }
 
 
-# Each monitor has its own SELECT, and SQLite allows no more of them in a UNION (SQLITE_MAX_COMPOUND_SELECT).
+# Each monitor has its own SELECT, and SQLite limits their number in a UNION (SQLITE_MAX_COMPOUND_SELECT).
 MAX_MONITORS = 500
 
 
 async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) -> dict[UUID, list[Glimpse]]:
-    """Return up to `count` checks of each of at most `MAX_MONITORS`, oldest first, in one statement.
+    """Return up to `count` checks of each of at most `MAX_MONITORS` monitors, oldest first.
 
-    `since` keeps PostgreSQL from reading the partitions of all days. A monitor without a check since then has
-    no glimpse.
+    This takes one statement. `since` keeps PostgreSQL from reading the partitions of all days. The list is
+    empty for a monitor without a check since then.
     """
     latest: dict[UUID, list[Glimpse]] = {monitor_id: [] for monitor_id in monitor_ids}
     if not monitor_ids:
@@ -201,7 +201,7 @@ async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) 
 
 
 def _select_glimpses(number: int, count: int) -> str:
-    """Select the newest checks of a monitor. The first parameter is the moment since when."""
+    """Select a monitor's newest checks. The first parameter is the earliest moment."""
     newest = (
         "SELECT checked_at, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
         f" WHERE monitor_id = ${number + 2} AND checked_at >= $1 ORDER BY checked_at DESC LIMIT {count:d}"
@@ -214,7 +214,7 @@ def _select_glimpses(number: int, count: int) -> str:
     return f"SELECT {columns} FROM ({newest}) AS latest"  # noqa: S608 - what stands above
 
 
-# A monitor's status changes whenever it goes up or down, so an old status answers faster than its changes.
+# A monitor's status changes whenever it goes up or down, so an old status saves reading its changes.
 _UP_ALL_THE_TIME = """
     SELECT given.id FROM {given} JOIN monitors ON monitors.id = given.id
     JOIN watches ON watches.monitor_id = given.id
@@ -241,14 +241,14 @@ _SPANS = """
 
 
 async def find_up_throughout(monitor_ids: Collection[UUID], start: datetime) -> set[UUID]:
-    """Return those monitors that were up, at least degraded, from `start` on."""
+    """Return those monitors that were up or degraded throughout, from `start` on."""
     return {read_id(id_) for (id_,) in await _ask(_UP_ALL_THE_TIME, monitor_ids, start)}
 
 
 async def list_spans(
     monitor_ids: Collection[UUID], start: datetime, end: datetime
 ) -> dict[UUID, list[Window]]:
-    """Return the maintenance of monitors in a range, in order."""
+    """Return the monitors' maintenance spans that overlap a range, in order."""
     spans: defaultdict[UUID, list[Window]] = defaultdict(list)
     for id_, starts_at, ends_at in await _ask(_SPANS, monitor_ids, start, end):
         spans[read_id(id_)].append((read_moment(starts_at), read_moment(ends_at)))
@@ -258,7 +258,10 @@ async def list_spans(
 async def list_changes(
     monitor_ids: Collection[UUID], start: datetime, end: datetime
 ) -> dict[UUID, tuple[list[Transition], datetime | None]]:
-    """Return the state changes of monitors in a range, and until when each was seen. Some have no changes."""
+    """Return the monitors' state changes in a range, and each monitor's `seen_until`.
+
+    The change before the range is included. Monitors without changes are omitted.
+    """
     found: dict[UUID, tuple[list[Transition], datetime | None]] = {}
     for id_, changed_at, state, seen_until in await _ask(_CHANGES, monitor_ids, start, end):
         changes, _ = found.setdefault(read_id(id_), ([], read_moment(seen_until)))
@@ -277,7 +280,7 @@ async def _ask(sql: str, monitor_ids: Collection[UUID], *moments: datetime) -> S
 
 
 async def hold_monitors(connection: BaseDBAsyncClient, after_id: UUID, limit: int) -> list[UUID]:
-    """Return the next portion of monitors, and keep them from being deleted until the transaction ends."""
+    """Return the next portion of monitor ids, and prevent deletion until the transaction ends."""
     lock = "FOR KEY SHARE" if is_postgres(connection) else ""
     sql = f"SELECT id FROM monitors WHERE id > $1 ORDER BY id LIMIT $2 {lock}"  # noqa: S608 - ours
     values = spell_values(connection, (after_id, limit))
@@ -285,14 +288,14 @@ async def hold_monitors(connection: BaseDBAsyncClient, after_id: UUID, limit: in
 
 
 async def find_oldest_result() -> datetime | None:
-    """Find the oldest result. This looks at all of them, but is called only while there are hardly any."""
+    """Return the oldest result's time. This reads all results, but is called only while there are few."""
     connection = current_backends().database.context.db()
     [row] = await connection.execute_query_dict("SELECT min(checked_at) AS oldest FROM checks")
     oldest: datetime | None = read_moment(row["oldest"])
     return oldest
 
 
-# SQLite has one writer at a time, and this many rows keep it busy for a few hundredths of a second.
+# SQLite has one writer at a time, and deleting this many rows takes a few hundredths of a second.
 ROWS_A_PORTION = 500
 
 _DELETE_RESULTS = """
@@ -304,7 +307,7 @@ _DELETE_RESULTS = """
 
 
 async def delete_results(before: datetime) -> None:
-    """Delete results that are older than `before`.
+    """Delete results older than `before`.
 
     PostgreSQL drops the tables of whole days. SQLite deletes some rows at a time.
     """
@@ -317,10 +320,10 @@ async def delete_results(before: datetime) -> None:
             deleted_count, _ = await connection.execute_query(_DELETE_RESULTS, [str(before), ROWS_A_PORTION])
 
 
-# Processes that make or drop partitions take turns. The number of the lock is arbitrary.
+# Processes that create or drop partitions take turns. The lock number is arbitrary.
 _PARTITION_LOCK = 7_023_417_066
 
-# While a drop waits for its lock, everybody else has to wait behind it.
+# While a drop waits for its lock, all other queries wait behind it.
 DROP_PATIENCE = "1s"
 
 _DAY = timedelta(days=1)
@@ -333,7 +336,7 @@ _FIND_PARTITIONS = """
 
 
 async def ensure_partitions(start: datetime, end: datetime) -> None:
-    """Make the partitions for results from `start` until `end`, both days included. SQLite needs none."""
+    """Create the partitions for results from `start` to `end`, both days included. SQLite needs none."""
     first, last = _day_of(start), _day_of(end)
     async with transaction() as connection:
         if is_postgres(connection):
@@ -341,14 +344,14 @@ async def ensure_partitions(start: datetime, end: datetime) -> None:
 
 
 async def _create_partitions(connection: BaseDBAsyncClient, days: Iterable[date]) -> None:
-    """Make the partitions that are missing for these days, in the caller's transaction.
+    """Create the partitions missing for these days, in the caller's transaction.
 
-    While a table is attached, others can insert. `CREATE TABLE … PARTITION OF` would lock them out.
+    While a table is being attached, others can insert. `CREATE TABLE … PARTITION OF` would lock them out.
     """
     if not await _find_missing_days(connection, days):
         return
     await connection.execute_query(f"SELECT pg_advisory_xact_lock({_PARTITION_LOCK})")
-    for day in await _find_missing_days(connection, days):  # another process may have made some
+    for day in await _find_missing_days(connection, days):  # another process may have created some
         name = _partition_of(day)
         await connection.execute_query(f"CREATE TABLE {name} (LIKE checks INCLUDING ALL)")
         await connection.execute_query(
@@ -358,9 +361,9 @@ async def _create_partitions(connection: BaseDBAsyncClient, days: Iterable[date]
 
 
 async def _drop_partitions(before: datetime) -> None:
-    """Drop the days that ended before then, oldest first.
+    """Drop the partitions of days that ended by `before`, oldest first.
 
-    Raises `DatabaseUnavailable` if somebody reads for longer than `DROP_PATIENCE`; the next time will do.
+    Raises `DatabaseUnavailable` if a reader blocks it for longer than `DROP_PATIENCE`; the next run retries.
     """
     async with transaction() as connection:
         names = [row["relname"] for row in await connection.execute_query_dict(_FIND_PARTITIONS)]
@@ -378,7 +381,7 @@ async def _drop_partition(name: str) -> None:
 
 async def _find_missing_days(connection: BaseDBAsyncClient, days: Iterable[date]) -> list[date]:
     named = {_partition_of(day): day for day in sorted(days)}
-    # Not to_regclass(), which caches that a table was not found, even if it has been created since.
+    # Not to_regclass(): it caches that a table was missing, even if the table has been created since.
     rows = await connection.execute_query_dict(f"{_FIND_PARTITIONS} AND relname = ANY($1)", [list(named)])
     found = {row["relname"] for row in rows}
     return [day for name, day in named.items() if name not in found]
@@ -393,6 +396,6 @@ def _partition_of(day: date) -> str:
 
 
 def _read_partition_name(name: str) -> date | None:
-    """Return the day of a partition, or None for a table that somebody else attached."""
+    """Return a partition's day; None for a table that was attached by other means."""
     matched = _PARTITION_NAME.fullmatch(name)
     return datetime.strptime(matched[1], "%Y%m%d").replace(tzinfo=UTC).date() if matched else None

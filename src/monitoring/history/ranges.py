@@ -1,4 +1,4 @@
-"""The time that a client asks about: from when until when, and how it is divided. Pure."""
+"""The time range that a client requests, and how it is divided. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_DAYS = 400
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The time to measure: from `start` until before `end`, in UTC. `window` divides it."""
+    """The time to measure: from `start` until before `end`, in UTC, divided into windows of `window`."""
 
     start: datetime
     end: datetime
@@ -24,7 +24,7 @@ class Range:
 
 
 def read_limits(from_: str | None, to: str | None) -> tuple[datetime | None, datetime | None]:
-    """Read from when and until when a list goes, in either order. None means no limit."""
+    """Parse the limits of a list, given in either order. None means unlimited."""
     start, end = (read_timestamp(text) if text else None for text in (from_, to))
     return (end, start) if start and end and start > end else (start, end)
 
@@ -32,10 +32,10 @@ def read_limits(from_: str | None, to: str | None) -> tuple[datetime | None, dat
 def read_range(
     from_: str | None, to: str | None, window: WindowName | None, *, now: datetime, default: timedelta
 ) -> Range:
-    """Read what a client asks for. `default` is the length of the range if `from` is left out.
+    """Parse the requested range. `default` is its length if `from` is omitted.
 
     The two may come in either order. Nothing is known of the future: a range ends now at the latest, and one
-    that lies ahead is empty. What one answer cannot hold is cut off at the start.
+    that lies ahead is empty. A range too long for one response is cut off at the start.
     """
     end = read_timestamp(to) if to else now
     start = read_timestamp(from_) if from_ else min(end, now) - default

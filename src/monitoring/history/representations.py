@@ -25,7 +25,7 @@ def represent_request(monitor_id: UUID, requested_at: datetime) -> dict[str, Any
 
 
 def represent_page(results: Sequence[CheckResult], limit: int) -> dict[str, Any]:
-    """Render a `CheckList` of at most `limit` results. If there is one more, further pages follow."""
+    """Render a `CheckList` of at most `limit` results. One more result means that further pages follow."""
     page = results[:limit]
     return {
         "checks": [_represent_check(result) for result in page],

@@ -1,4 +1,4 @@
-"""Percentiles of response times for any hours or days, from rollups and from results not rolled up yet."""
+"""Percentiles of response times for any hours or days, from rollups and from results not yet rolled up."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _HOUR, _DAY = HOURLY.length, DAILY.length
 
 @dataclass(frozen=True, slots=True)
 class ResponseTimes:
-    """The response times of a whole range, and of each of its windows."""
+    """The response times of a whole range, and of each window."""
 
     whole: tuple[Window, Tally]
     windows: list[tuple[Window, Tally]]
 
     @property
     def summaries(self) -> list[tuple[Window, Summary]]:
-        """What is shown of each window."""
+        """Each window's summary."""
         return [(window, tally.summarize()) for window, tally in self.windows]
 
 
 async def measure_response_times(monitor_id: UUID, asked: Range, now: datetime) -> ResponseTimes:
     """Measure whole hours, or whole days where hours are no longer kept. The range is rounded outwards.
 
-    Time that nothing is kept of is cut off. A range divided into hours begins where hours are still kept.
+    Time without kept data is cut off. A range divided into hours begins where hours are still kept.
     """
     start, end = _round(asked, now)
     windows = divide(start, end, asked.window) if asked.window else []

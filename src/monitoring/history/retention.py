@@ -1,4 +1,4 @@
-"""Deletes what is older than the settings allow, but never a result that is not rolled up yet."""
+"""Deletes data older than the settings allow, but never a result that is not yet rolled up."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ROWS_A_PORTION = 500
 async def apply_retention(now: datetime) -> None:
     """Delete what is too old at `now`.
 
-    Rollups are deleted by the day. So are results on PostgreSQL, where the day's table is dropped. On SQLite,
-    results are deleted when they get too old, a few at a time.
+    Rollups are deleted by whole days. So are results on PostgreSQL, where the day's table is dropped. On
+    SQLite, results are deleted as they expire, a few at a time.
 
-    Raises `DatabaseUnavailable` if somebody reads old results for too long. It is tried again next time.
+    Raises `DatabaseUnavailable` if somebody reads old results for too long. The next run retries.
     """
     settings = current_backends().settings
     for window in (HOURLY.window, DAILY.window):
@@ -32,13 +32,13 @@ async def apply_retention(now: datetime) -> None:
 
 
 def oldest_kept(window: str, now: datetime, settings: Settings) -> datetime:
-    """Return since when rollups of this window are kept. It is the beginning of a day."""
+    """Return the time since which rollups of this window are kept: the start of a day."""
     kept_days = {"hour": settings.hourly_retention_days, "day": settings.daily_retention_days}
     return _start_of_day(now - timedelta(days=kept_days[window]))
 
 
 def oldest_result_kept(now: datetime, settings: Settings) -> datetime:
-    """Return since when each result is kept. Older ones may be there for a while."""
+    """Return the time since which every result is kept. Older results may remain for a while."""
     return now - timedelta(days=settings.check_retention_days)
 
 

@@ -1,6 +1,6 @@
-"""Rolls results up: an hour that has ended becomes one row for each monitor, and so does a day.
+"""Rolls results up: each ended hour becomes one row per monitor, and so does each day.
 
-All workers may do this at the same time. The work is done in small transactions, and each of them locks the
+All workers may do this at the same time. The work is done in small transactions, each of which locks the
 job's progress. A worker that finds it locked leaves the job to the other one.
 """
 
@@ -21,16 +21,16 @@ from monitoring.history.queries import find_oldest_result, hold_monitors, tally_
 from monitoring.history.tallies import Phases, Tally
 from monitoring.history.timeline import floor
 
-# After this time all results of an hour are stored: a claim ends at most 75 seconds after its check began.
+# After this time, all results of an hour are stored: a claim ends at most 75 seconds after its check began.
 SETTLING_TIME = timedelta(minutes=10)
 
-# The results of this many monitors are held in memory. At an interval of 30 seconds an hour has 120 of each.
+# The results of this many monitors are held in memory. At an interval of 30 seconds, an hour has 120 each.
 MONITORS_A_PORTION = 100
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What is rolled up into which windows. `name` names the row with the progress."""
+    """Rolls data up into windows of one length. `name` identifies the row with the progress."""
 
     name: str
     window: str
@@ -40,9 +40,9 @@ class _Job:
 
 
 async def roll_up(now: datetime) -> int:
-    """Roll up every hour that has settled, and every day of such hours. Return how many there were.
+    """Roll up every settled hour, and every day of such hours. Return the number of windows.
 
-    It continues where it stopped, however long ago that was. What exists already is replaced, not added to.
+    It continues where it stopped, however long ago. Existing rollups are replaced, not added to.
     """
     hour_count = await _catch_up(HOURLY, now - SETTLING_TIME)
     hourly_until = await read_progress(HOURLY.name)
@@ -51,7 +51,7 @@ async def roll_up(now: datetime) -> int:
 
 
 async def read_progress(job_name: str) -> datetime | None:
-    """Return until when a job is done, or None before its first window."""
+    """Return the time up to which a job is done; None before its first window."""
     progress = await Progress.get_or_none(job=job_name)
     return progress.done_until if progress else None
 
@@ -60,7 +60,7 @@ async def _catch_up(job: _Job, until: datetime) -> int:
     window_count = 0
     starts_at = await read_progress(job.name) or await _begin(job)
     if starts_at and starts_at > until + SETTLING_TIME:
-        # A clock was ahead. What it rolled up is replaced when these windows have ended.
+        # A clock was ahead. Its rollups are replaced once these windows have ended.
         await Progress.filter(job=job.name, done_until=starts_at).update(done_until=floor(until, job.length))
         return 0
     while starts_at and starts_at + job.length <= until:
@@ -72,7 +72,7 @@ async def _catch_up(job: _Job, until: datetime) -> int:
 
 
 async def _begin(job: _Job) -> datetime | None:
-    """Begin with the oldest result or hour, if there is one. The first of several workers decides."""
+    """Start at the oldest result or hour, if there is one. The first of several workers decides."""
     oldest = await job.find_oldest()
     if oldest is None:
         return None
@@ -82,7 +82,7 @@ async def _begin(job: _Job) -> datetime | None:
 
 
 async def _roll_up_window(job: _Job, starts_at: datetime) -> bool:
-    """Roll up one window of all monitors. Return False if another worker does it, or has done it."""
+    """Roll up one window of all monitors. Return False if another worker does or did it."""
     after_id = UUID(int=0)
     while True:
         async with transaction() as connection:
@@ -131,7 +131,7 @@ async def _read_hours(
 
 
 def tally_of(rollup: Rollup) -> Tally:
-    """Read the tally of a rollup."""
+    """Return a rollup's tally."""
     latencies, phases = Latencies.from_json(rollup.latencies), Phases(*rollup.phases or ())
     return Tally(rollup.check_count, rollup.failed_check_count, latencies, phases)
 

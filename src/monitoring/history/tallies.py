@@ -1,4 +1,4 @@
-"""Tallies: what any number of checks add up to, and where the time of their answers went. Pure."""
+"""Tallies: aggregates of any number of checks, and how their response times divide into phases. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitoring.monitors.health import Outcome
 
 
 class Phases(NamedTuple):
-    """Milliseconds of `answer_count` answers together. The transfer is what the other phases leave."""
+    """Total milliseconds of `answer_count` responses. The transfer is what the other phases leave."""
 
     answer_count: int = 0
     dns_ms: int = 0
@@ -20,16 +20,16 @@ class Phases(NamedTuple):
     transfer_ms: int = 0
 
     def plus(self, other: Phases) -> Phases:
-        """Add the answers of other phases."""
+        """Add the responses of other phases."""
         return Phases(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
     def averages(self) -> tuple[float, ...] | None:
-        """Return the average of each phase in its order; None without an answer."""
+        """Return the average of each phase, in order; None without a response."""
         return tuple(each / self.answer_count for each in self[1:]) if self.answer_count else None
 
 
 class Summary(NamedTuple):
-    """What is shown of some checks. Half of the answers took at most `p50_ms`, and 95 % at most `p95_ms`."""
+    """What is shown of some checks. Half the responses took at most `p50_ms`, and 95 % at most `p95_ms`."""
 
     check_count: int = 0
     failed_check_count: int = 0
@@ -40,9 +40,9 @@ class Summary(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """How many checks there were, how many of them failed, and the response times and phases of the others.
+    """The number of checks and failures, and the response times and phases of the successful checks.
 
-    A check with an unknown outcome does not count, because it was us who were offline.
+    A check with an unknown outcome does not count, because we were offline.
     """
 
     check_count: int = 0
@@ -68,19 +68,19 @@ class Tally:
         self.phases = self.phases.plus(other.phases)
 
     def summarize(self) -> Summary:
-        """Return what is shown of all that was counted."""
+        """Return the summary of everything counted."""
         p50_ms, p95_ms = (self.latencies.percentile(percent) for percent in (50, 95))
         return Summary(self.check_count, self.failed_check_count, p50_ms, p95_ms, self.phases)
 
 
 def transfer_of(response_time_ms: int, *phases_ms: int | None) -> int:
-    """Return what the other phases leave of a response time, which is the transfer."""
-    # Each phase is rounded by itself, so together they may be a little more than the whole.
+    """Return the transfer time: what the other phases leave of a response time."""
+    # Each phase is rounded separately, so their sum may slightly exceed the whole.
     return max(0, response_time_ms - sum(each or 0 for each in phases_ms))
 
 
 def read_sums(answer_count: int, *sums_ms: int) -> Phases:
-    """Read the sums of this many answers: each phase except the transfer, and last the whole time."""
+    """Return phases from sums over this many responses: each phase but the transfer, then the total time."""
     if not answer_count:
         return Phases()
     dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms = map(int, sums_ms)

@@ -1,4 +1,4 @@
-"""How long a monitor was in which state: sums over its state changes. Pure."""
+"""How long a monitor was in each state: sums over its state changes. Pure."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _LENGTHS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Durations:
-    """How many seconds a monitor was in which state. Time before it existed is not counted.
+    """How many seconds a monitor was in each state. Time before it existed is not counted.
 
-    The sums are made in whole microseconds, so that nothing is lost or counted twice.
+    The sums are computed in whole microseconds, so that nothing is lost or counted twice.
     """
 
     up_seconds: float = 0.0
@@ -35,16 +35,16 @@ class Durations:
 
     @property
     def uptime_ratio(self) -> float | None:
-        """The part of the time up or down in which it was up, in 0..1, or None if there is no such time."""
+        """The share of up time in all time up or down, from 0 to 1; None if there is no such time."""
         counted_seconds = self.up_seconds + self.down_seconds
         return self.up_seconds / counted_seconds if counted_seconds else None
 
 
 class Timeline:
-    """Sums up windows change by change. A long history can be given in portions, and none of it is kept.
+    """Sums up windows change by change. A long history can be given in portions, which are not kept.
 
-    Windows are in order and do not overlap. Pending time counts as unknown. Time in `maintenance`, which are
-    spans in order that do not overlap, counts as that, unless it is paused.
+    Windows are in order and do not overlap. Pending time counts as unknown. Time in `maintenance`, which
+    holds ordered spans that do not overlap, counts as maintenance, unless the monitor is paused.
     """
 
     def __init__(self, windows: Sequence[Window], maintenance: Sequence[Window] = ()) -> None:
@@ -56,7 +56,7 @@ class Timeline:
         self._state: State | None = None
 
     def go_on(self, changes: Iterable[Transition]) -> None:
-        """Take the changes that follow, in order. If several have the same moment, the last one counts."""
+        """Add the next changes, in order. If several have the same moment, the last one counts."""
         for changed_at, state in changes:
             moment = _in_microseconds(changed_at)
             self._count_until(moment)
@@ -65,7 +65,7 @@ class Timeline:
     def end(self, seen_until: datetime | None) -> tuple[Durations, list[Durations]]:
         """Return the durations of all windows together, and of each window.
 
-        The last state lasts for ever. UP and DOWN, however, end at `seen_until` unless that is None; the time
+        The last state lasts forever. UP and DOWN, however, end at `seen_until` unless that is None; the time
         after it is unknown.
         """
         if seen_until and self._state in (State.UP, State.DOWN):
@@ -97,7 +97,7 @@ class Timeline:
 
 
 class _Spans:
-    """Spans in order that do not overlap. Looking one up takes logarithmic time."""
+    """Ordered spans that do not overlap. A lookup takes logarithmic time."""
 
     def __init__(self, spans: Sequence[Window]) -> None:
         self._starts = [_in_microseconds(start) for start, _ in spans]
@@ -106,7 +106,7 @@ class _Spans:
         self._sums = list(accumulate(lengths, initial=0))
 
     def covered(self, start: int, end: int) -> int:
-        """Return how much of the time between two moments lies in spans."""
+        """Return how much of the time between two moments the spans cover."""
         return self._covered_until(end) - self._covered_until(start)
 
     def _covered_until(self, moment: int) -> int:
@@ -120,7 +120,7 @@ def measure(
     seen_until: datetime | None,
     maintenance: Sequence[Window] = (),
 ) -> list[Durations]:
-    """Sum up each window of a history that is given as a whole."""
+    """Sum up each window of a complete history."""
     timeline = Timeline(windows, maintenance)
     timeline.go_on(changes)
     _, durations = timeline.end(seen_until)
@@ -128,17 +128,17 @@ def measure(
 
 
 def floor(moment: datetime, length: timedelta) -> datetime:
-    """Return the last moment until this one at which a window of the length begins."""
+    """Return the latest start of a window of this length that is not after `moment`."""
     return moment - (moment - _EPOCH) % length
 
 
 def ceil(moment: datetime, length: timedelta) -> datetime:
-    """Return the first moment from this one on at which a window of the length begins."""
+    """Return the earliest start of a window of this length that is not before `moment`."""
     return moment + (_EPOCH - moment) % length
 
 
 def divide(start: datetime, end: datetime, window: Literal["hour", "day"] | timedelta) -> list[Window]:
-    """Cut a span into hours or days of UTC, or a length of which an hour has several.
+    """Divide a span into UTC hours or days, or windows of a length that divides the hour.
 
     The first and the last window may be shorter.
     """

@@ -1,4 +1,4 @@
-"""Uptime: how long monitors were in which state, read from their state changes."""
+"""Uptime: how long monitors were in each state, computed from their state changes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from monitoring.monitors.health import State, Transition
 from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor, StateChange
 
-# How many changes are read at once. A server that breaks and heals all the time makes a million in a year.
+# How many changes are read at once. A server that keeps failing and recovering causes a million a year.
 PORTION = 2000
 
-# Of a monitor that was only up, or only down.
+# The ratios of a monitor that was only up, or only down
 _RATIOS = {State.UP: 1.0, State.DOWN: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Uptime:
-    """The durations of a whole range, and of each of its windows."""
+    """The durations of a whole range, and of each window."""
 
     whole: tuple[Window, Durations]
     windows: list[tuple[Window, Durations]]
@@ -34,8 +34,8 @@ class Uptime:
 async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
     """Measure a monitor, its check state loaded, in a range that ends now at the latest.
 
-    It reads the changes within the range and the one before it, however many checks there were, and holds no
-    more than one portion of them in memory, and the spans of maintenance.
+    This reads the changes within the range and the one before it, however many checks there were. Only one
+    portion of them is in memory at a time, plus the maintenance spans.
     """
     whole = (asked.start, asked.end)
     windows = divide(*whole, asked.window) if asked.window else [whole]
@@ -49,9 +49,9 @@ async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
 async def measure_ratios(
     monitor_ids: Collection[UUID], start: datetime, end: datetime
 ) -> dict[UUID, float | None]:
-    """Return the `uptime_ratio` of monitors in a range that ends now or earlier, in up to three statements.
+    """Return the monitors' `uptime_ratio` in a range that ends now or earlier, in up to three statements.
 
-    The changes of all that were not up all the time are in memory at once, so a range should not be much
+    The changes of all monitors that were not always up are in memory at once, so a range should not be much
     longer than a day.
     """
     always_up = await find_up_throughout(monitor_ids, start)

@@ -63,6 +63,6 @@ async def list_incident_notes(
 
 
 async def create_incident_note(incident_id: str, body: Json, caller: Caller) -> Reply:
-    """Write a note about an incident."""
+    """Add a note to an incident."""
     note = await responding.write_note(caller.team_id, UUID(incident_id), caller.actor, body["text"])
     return Reply(represent_note(note), 201)

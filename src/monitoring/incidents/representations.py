@@ -1,4 +1,4 @@
-"""What the document's Incident schemas look like on the wire."""
+"""Renders incidents as the document's schemas describe them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitoring.incidents.models import Incident, IncidentNote, IncidentState
 
 
 def represent_incident(incident: Incident) -> dict[str, Any]:
-    """Render an `Incident`, its fields in the order of the document."""
+    """Render an `Incident`, its fields in the document's order."""
     return {
         "id": str(incident.id),
         "monitor_id": str(incident.monitor_id),

@@ -23,10 +23,10 @@ from monitoring.notifications.announcing import announce
 from monitoring.notifications.monitor_subjects import MonitorSubject, describe_monitor
 from monitoring.notifications.routing import Announcement
 
-# The update of resolved incidents has each row's values twice, so thousands of rows at once would be slow.
+# The update of resolved incidents contains each row's values twice, so thousands of rows at once are slow.
 UPDATED_AT_ONCE = 500
 
-# The incidents within this time decide whether a monitor is flapping.
+# The number of incidents within this time decides whether a monitor is flapping.
 RECENT = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Ending:
 
 
 class OpenIncident(NamedTuple):
-    """What decides whether an open incident is among those that somebody looks at."""
+    """An open incident's id, its monitor's id, and whether it is acknowledged."""
 
     id: UUID
     monitor_id: UUID
@@ -64,7 +64,7 @@ class OpenIncident(NamedTuple):
 async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
     """Open incidents and announce them. Returns deliveries to nudge after the commit.
 
-    If a monitor has an open incident already, nothing is opened or announced for it.
+    A monitor that already has an open incident gets no new one and no announcement.
     """
     if not openings:
         return []
@@ -146,7 +146,7 @@ async def resolve_incident(
 async def list_incidents(
     team_id: UUID, monitor_id: UUID | None, state: str | None, limit: int, after_id: UUID | None
 ) -> Page[Incident]:
-    """Return up to `limit` incidents of a team, newest first, from the one after `after_id` on."""
+    """Return up to `limit` incidents of a team, newest first, starting after `after_id`."""
     incidents = Incident.filter(team_id=team_id)
     if monitor_id:
         incidents = incidents.filter(monitor_id=monitor_id)
@@ -163,7 +163,7 @@ async def list_open(team_id: UUID) -> list[OpenIncident]:
 
 
 async def list_urgent(team_id: UUID, limit: int) -> list[Incident]:
-    """Return some open incidents: first those that nobody has acknowledged, and of each kind the newest."""
+    """Return up to `limit` open incidents: unacknowledged ones, then the others, each newest first."""
     still_open = Incident.filter(team_id=team_id, resolved_at=None).order_by("-id")
     waiting = await still_open.filter(acknowledged_at=None).limit(limit)
     taken = still_open.exclude(acknowledged_at=None).limit(limit - len(waiting))
@@ -171,7 +171,7 @@ async def list_urgent(team_id: UUID, limit: int) -> list[Incident]:
 
 
 async def count_open(team_id: UUID) -> tuple[int, int]:
-    """Count the open incidents of a team, and those of them that are acknowledged."""
+    """Count a team's open incidents, and the acknowledged ones among them."""
     still_open = Incident.filter(team_id=team_id, resolved_at=None)
     counted = still_open.annotate(count=Count("id"), acknowledged=Count("acknowledged_at"))
     [(count, acknowledged_count)] = await counted.values_list("count", "acknowledged")
@@ -179,7 +179,7 @@ async def count_open(team_id: UUID) -> tuple[int, int]:
 
 
 async def get_incident(team_id: UUID, incident_id: UUID) -> Incident:
-    """Return an incident of the team. Raises Problem if there is none, or if it is another team's."""
+    """Return an incident of the team. Raises Problem if the team has no incident with this id."""
     incident = await Incident.get_or_none(id=incident_id, team_id=team_id)
     if incident is None:
         raise Problem("incident_not_found")
@@ -192,7 +192,7 @@ def _log(incident: Incident, monitor: MonitorSubject, what: str, why: str) -> No
 
 
 async def _count_recent(incidents: Sequence[Incident]) -> Counter[UUID]:
-    """Count the incidents of these incidents' monitors within an hour before the last of them."""
+    """Count these monitors' incidents by monitor, from an hour before the latest of `incidents`."""
     monitor_ids = [incident.monitor_id for incident in incidents]
     since = max(incident.confirmed_at for incident in incidents) - RECENT
     recent = Incident.filter(monitor_id__in=monitor_ids, confirmed_at__gt=since)
@@ -206,7 +206,7 @@ def announcement_of(
     monitor: MonitorSubject,
     recent_incidents: int | None = None,
 ) -> Announcement:
-    """Make the announcement of an incident's event, for all channels of its team."""
+    """Return the announcement of an incident's event, for all channels of its team."""
     subject: dict[str, Json] = {
         "incident": represent_incident(incident),
         "monitor": describe_monitor(monitor),

@@ -1,4 +1,4 @@
-"""The time spans in which a monitor had an incident."""
+"""The time spans of a monitor's incidents."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tortoise.expressions import Q
 
 from monitoring.incidents.models import Incident
 
-# More than a chart can show.
+# More than a chart can display.
 MAX_SPANS = 500
 
 
 async def read_incident_spans(
     monitor_id: UUID, start: datetime, end: datetime
 ) -> list[tuple[datetime, datetime]]:
-    """Return the newest spans that overlap a range, in order. An open one ends with the range."""
+    """Return the newest spans that overlap a range, in order. Open incidents end with the range."""
     incidents = Incident.filter(
         Q(resolved_at=None) | Q(resolved_at__gt=start), monitor_id=monitor_id, started_at__lt=end
     )

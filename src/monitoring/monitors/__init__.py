@@ -1,1 +1,1 @@
-"""Monitors: the web addresses a team watches."""
+"""Monitors: the servers and jobs that a team watches."""

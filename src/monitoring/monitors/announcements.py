@@ -17,7 +17,7 @@ from monitoring.notifications.routing import Announcement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned:
-    """How a check changed a monitor's warnings. `message` is why the monitor is degraded, if it is."""
+    """How a check changed a monitor's warnings. `message` says why the monitor is degraded, if it is."""
 
     monitor: MonitorSubject
     before: Warnings
@@ -28,14 +28,14 @@ class Warned:
 
 
 async def announce_warnings(warned: Sequence[Warned]) -> list[UUID]:
-    """Announce what is new, in the caller's transaction. Returns deliveries to nudge after the commit."""
+    """Announce new warnings in the caller's transaction. Returns deliveries to nudge after the commit."""
     announcements = [announcement for each in warned for announcement in _announcements_of(each)]
     return await announce(announcements) if announcements else []
 
 
 def _announcements_of(warned: Warned) -> Iterator[Announcement]:
     if is_certificate_to_tell(warned.before, warned.after):
-        assert warned.certificate_expires_at  # noqa: S101 - of which the days were counted
+        assert warned.certificate_expires_at  # noqa: S101 - the days were counted from it
         certificate = {
             "expires_at": write_timestamp(warned.certificate_expires_at),
             "expires_in_days": warned.after.certificate_told_days,

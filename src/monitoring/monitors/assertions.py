@@ -1,4 +1,4 @@
-"""What a monitor asserts of an answer, beyond what the schema of its assertions can say. Pure."""
+"""Rules for a monitor's assertions about a response that their schema cannot express. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from monitoring.monitors.patterns import UnreadablePatternError, read_pattern
 # Comparisons whose value is a regular expression.
 BY_PATTERN = frozenset({"matches", "not_matches"})
 
-# Sources that need the body of the answer, which HEAD does not get.
+# Sources that need the response body, which HEAD does not get.
 OF_BODY = frozenset({"json", "body"})
 
 
 def check_assertions(assertions: Sequence[Mapping[str, Json]]) -> None:
-    """Read every path and pattern. Raises Problem for the first that nobody can read."""
+    """Parse every path and pattern. Raises Problem for the first invalid one."""
     for number, assertion in enumerate(assertions):
         if assertion["source"] == "json":
             _check_path(number, assertion["path"])

@@ -1,4 +1,4 @@
-"""Starts, pauses and restarts the checks of a monitor, inside the caller's transaction."""
+"""Starts, pauses and restarts a monitor's checks, inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNKNOWN_HEALTH = Health(State.PENDING)._asdict()
 
 
 def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChange]:
-    """Return the rows of a new monitor. Its checks begin at once, unless it is paused or waits for a ping."""
+    """Return a new monitor's rows. Its checks begin at once, unless it is paused or waits for a ping."""
     first_at = None if monitor.type == HEARTBEAT else now
     check_state = CheckState(monitor_id=monitor.id, **_beginning(monitor.paused, first_at, now))
     monitor.remember(check_state)
@@ -32,10 +32,11 @@ def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChan
 
 
 async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:
-    """Pause the checks or start them over, as `paused` says now. Return when that began, by monitor.
+    """Pause or restart each monitor's checks according to its `paused`. Return the start time by monitor.
 
-    A monitor's health starts over, and the result of a check under way is dropped. A monitor resumed before
-    that check's lease ends waits for the end. Pausing resolves an open incident, because no check would.
+    A monitor's health starts over, and the result of a check in progress is dropped. A monitor resumed before
+    that check's lease ends is first checked when the lease ends. Pausing resolves an open incident, because
+    no check would.
     """
     since = await _follow_last_changes([monitor.id for monitor in monitors], now)
     appointments = await begin_anew(monitors, since)
@@ -65,13 +66,13 @@ async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[
 
 
 async def check_changed(monitor: Monitor, now: datetime) -> None:
-    """Have a monitor checked soon after a change. The result of a check under way is dropped."""
+    """Have a monitor checked soon after a change. The result of a check in progress is dropped."""
     check_state = monitor.check_state
-    changes: dict[str, object] = {"certificate_expires_at": None}  # it may be another one now
+    changes: dict[str, object] = {"certificate_expires_at": None}  # the certificate may be another one now
     if monitor.type == HEARTBEAT and check_state.settled == State.PENDING:  # there is nothing to check yet
         due_at = await find_appointment(monitor, now)
         changes |= {"claim": None, "due_at": due_at, "next_check_at": due_at}
-    elif check_state.claim:  # a new claim that nobody has; the lease goes on, so two checks never overlap
+    elif check_state.claim:  # a claim that no checker holds; the lease goes on, so two checks never overlap
         changes |= {"claim": uuid4(), "next_check_at": check_state.due_at}
     elif check_state.next_check_at:
         due_at = min(check_state.next_check_at, now + CHANGE_DELAY)
@@ -84,9 +85,9 @@ async def _update(check_state: CheckState, **changes: object) -> None:
 
 
 def _beginning(paused: bool, first_at: datetime | None, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a column
-    """Return the columns to begin with. If paused, `next_check_at` is the earliest possible check.
+    """Return the initial columns. If paused, `next_check_at` is the earliest possible check.
 
-    Without a first check, a ping makes the appointment.
+    Without `first_at`, the first ping sets the due time.
     """
     return {
         "due_at": None if paused else first_at,
@@ -97,13 +98,13 @@ def _beginning(paused: bool, first_at: datetime | None, now: datetime) -> dict[s
 
 
 def _not_before(check_state: CheckState, now: datetime) -> datetime:
-    """Return the earliest time at which no check can be under way."""
+    """Return the earliest time at which no check can be in progress."""
     lease_ends_at = (check_state.due_at or check_state.next_check_at) if check_state.claim else None
     return max(lease_ends_at or now, now)
 
 
 async def _follow_last_changes(monitor_ids: Sequence[UUID], now: datetime) -> dict[UUID, datetime]:
-    """Return `now`, or just after a monitor's last change, if it was written by a clock that is ahead."""
+    """Return `now` for each monitor, or just after its last change if a fast clock dated that change."""
     last_changes = (
         await StateChange.filter(monitor_id__in=list(monitor_ids))
         .annotate(last=Max("changed_at"))

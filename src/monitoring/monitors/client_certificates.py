@@ -8,20 +8,20 @@ from monitoring.monitors.models import Monitor
 
 
 def store_client_certificate(client_certificate: str | None) -> str | None:
-    """Return what the column stores."""
+    """Return the value of the column."""
     return None if client_certificate is None else encrypt(client_certificate)
 
 
 def show_client_certificate(stored: str | None) -> str | None:
-    """Return the client certificate as answers show it."""
+    """Return the client certificate as responses show it: masked."""
     return None if stored is None else MASK
 
 
 def read_client_certificate(stored: str | None) -> str | None:
-    """Return the client certificate as checks show it to servers. Raises `UndecryptableError`."""
+    """Return the client certificate that checks present to servers. Raises `UndecryptableError`."""
     return None if stored is None else decrypt(stored)
 
 
 async def encrypt_client_certificates() -> Encrypted:
-    """Encrypt them with the first key, where they are encrypted with another."""
+    """Encrypt the certificates with the first key, where they are encrypted with another."""
     return await encrypt_column(Monitor.exclude(client_certificate=None), "client_certificate")

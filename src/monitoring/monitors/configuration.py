@@ -1,4 +1,4 @@
-"""The configuration of a monitor: the fields of the document's MonitorCreate, and their defaults."""
+"""A monitor's configuration: the fields of the document's MonitorCreate, and their defaults."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ _SCHEMA = "MonitorCreate"
 
 @cache
 def monitor_types() -> tuple[str, ...]:
-    """Return the document's types of monitors."""
+    """Return the document's monitor types."""
     return tuple(published_document().root["components"]["schemas"]["MonitorType"]["enum"])
 
 
 @cache
 def column_names() -> tuple[str, ...]:
-    """Return the columns that hold a configuration. `settings` has the member named like the type."""
+    """Return the columns that hold a configuration. `settings` holds the field named after the type."""
     columns = [name for name in field_names(_SCHEMA) if name not in monitor_types()]
     return (*columns, "settings")
 
 
 def represent_configuration(columns: Mapping[str, Any]) -> Configuration:
-    """Return the configuration that columns hold, as answers show it and in the order of the document."""
+    """Render the configuration that columns hold as responses show it, in the document's order."""
     shown = {name: columns[name] for name in column_names()}
     shown["request_headers"] = show_headers(shown["request_headers"])
     shown["client_certificate"] = show_client_certificate(shown["client_certificate"])
@@ -60,7 +60,7 @@ def represent_configuration(columns: Mapping[str, Any]) -> Configuration:
 
 
 def configuration_of(monitor: Monitor) -> Configuration:
-    """Return a monitor's configuration as answers show it, in the order of the document."""
+    """Return a monitor's configuration as responses show it, in the document's order."""
     return represent_configuration({name: getattr(monitor, name) for name in column_names()})
 
 
@@ -74,7 +74,7 @@ def sent_configuration_of(monitor: Monitor) -> Configuration:
 
 
 def store_configuration(configuration: Mapping[str, Json]) -> dict[str, Any]:
-    """Return the columns that store a configuration, its credentials encrypted."""
+    """Return the columns that store a configuration, with its credentials encrypted."""
     columns = {name: configuration[name] for name in column_names() if name in configuration}
     return {
         **columns,
@@ -86,14 +86,14 @@ def store_configuration(configuration: Mapping[str, Json]) -> dict[str, Any]:
 
 
 def default_configuration() -> Mapping[str, Json]:
-    """Return the default of every field that has one. `name` has none here: it defaults to the URL's host."""
+    """Return the defaults of all fields that have one. `name` has none: it defaults to the URL's host."""
     return read_defaults(_SCHEMA)
 
 
 def complete_settings(monitor_type: str, settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the settings of a type with the defaults of those that are missing. Others are left out.
+    """Return a type's settings with defaults for missing ones; unknown settings are left out.
 
-    So it reads what another release has stored.
+    So settings stored by another release can be read.
     """
     defaults = read_settings_defaults(_SCHEMA, monitor_type)
     return {name: settings.get(name, default) for name, default in defaults.items()}

@@ -1,4 +1,4 @@
-"""Which request headers are credentials, and how their values are masked. Pure.
+"""Determines which request headers are credentials, and masks their values. Pure.
 
 A patch that contains the mask keeps the stored value.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from monitoring.backends.encryption import MASK
 
-# Parts of the names of headers that carry credentials, such as Authorization, Cookie and X-Api-Key.
+# Parts of credential header names, such as Authorization, Cookie and X-Api-Key.
 _NAME = re.compile("auth|cookie|credential|jwt|key|passw|pwd|secret|session|signature|token", re.IGNORECASE)
 
 _VALUE = re.compile(
@@ -43,7 +43,7 @@ def mask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str
 
 
 def unmask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str, str]:
-    """Replace masks with their credentials. A mask without a credential is left out."""
+    """Replace masks with their credentials. A masked header without a credential is left out."""
     return {
         name: credentials.get(name, value) if value == MASK else value
         for name, value in headers.items()

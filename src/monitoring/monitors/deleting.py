@@ -26,7 +26,7 @@ PORTION = 500
 
 
 class Deletion(NamedTuple):
-    """A scheduled deletion: how many monitors, and when."""
+    """A scheduled deletion: the number of monitors, and the time."""
 
     deletion_id: UUID
     monitors_count: int
@@ -36,9 +36,9 @@ class Deletion(NamedTuple):
 async def schedule_deletion(
     team_id: UUID, monitor_ids: Collection[UUID], now: datetime, *, by: Actor
 ) -> None:
-    """Schedule the deletion of these monitors after `UNDO_TIME`. The audit log records each at once.
+    """Schedule these monitors to be deleted after `UNDO_TIME`. The audit log records each at once.
 
-    Monitors of an earlier scheduled deletion stay in that one.
+    Monitors already scheduled for deletion keep their earlier time.
     """
     deletion_id, delete_at = uuid7(), now + UNDO_TIME
     chosen = list(monitor_ids)
@@ -58,12 +58,12 @@ async def schedule_deletion(
 
 
 async def find_deletion(monitor_id: UUID) -> PendingDeletion | None:
-    """Return when a monitor will be deleted, or None."""
+    """Return a monitor's scheduled deletion, or None."""
     return await PendingDeletion.get_or_none(monitor_id=monitor_id)
 
 
 async def undo_deletion(team_id: UUID, deletion_id: UUID, *, by: Actor) -> Collection[UUID]:
-    """Cancel a deletion for monitors that are not deleted yet, and return these."""
+    """Cancel a deletion for monitors that are not deleted yet, and return their ids."""
     async with transaction():
         pending = PendingDeletion.filter(team_id=team_id, deletion_id=deletion_id)
         kept = dict(await pending.select_for_update().values_list("monitor_id", "monitor__name"))
@@ -73,7 +73,7 @@ async def undo_deletion(team_id: UUID, deletion_id: UUID, *, by: Actor) -> Colle
 
 
 async def list_deletions(team_id: UUID) -> list[Deletion]:
-    """Return the deletions of a team that can be undone, newest first."""
+    """Return a team's deletions that can still be undone, newest first."""
     rows = (
         await PendingDeletion.filter(team_id=team_id)
         .annotate(count=Count("id"), at=Min("delete_at"))
@@ -85,9 +85,9 @@ async def list_deletions(team_id: UUID) -> list[Deletion]:
 
 
 async def carry_out_deletions(now: datetime) -> int:
-    """Delete the monitors whose time to undo is over, one per transaction. Several workers may do so at once.
+    """Delete monitors whose undo time is over, one per transaction, and return their number.
 
-    Returns how many. A process that is stopped leaves the others to the next run.
+    Several workers may run this at once. If a process is stopped, the next run deletes the rest.
     """
     count = 0
     due = PendingDeletion.filter(delete_at__lte=now).order_by("delete_at")
@@ -98,12 +98,12 @@ async def carry_out_deletions(now: datetime) -> int:
 
 async def _carry_out(pending: PendingDeletion) -> bool:
     async with transaction():
-        # Locked by whichever process undoes the deletion or carries it out.
+        # Locked by the process that undoes the deletion or carries it out.
         held = PendingDeletion.filter(id=pending.id).select_for_update(skip_locked=True)
         if not await held.exists():
             return False
         try:
             await delete_monitor(pending.team_id, pending.monitor_id)
-        except Problem:  # somebody deleted it meanwhile
+        except Problem:  # it was deleted meanwhile
             return False
         return True

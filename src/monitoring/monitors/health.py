@@ -31,7 +31,7 @@ class State(StrEnum):
     MAINTENANCE = auto()
 
 
-# Every MonitorStatus of the document: what `status_of` returns, PAUSED and MAINTENANCE.
+# Every MonitorStatus of the document: the values of `status_of`, PAUSED and MAINTENANCE.
 STATUSES = (*map(str, State), "degraded", "validating")
 
 
@@ -43,10 +43,10 @@ class Transition(NamedTuple):
 
 
 class Health(NamedTuple):
-    """The confirmed state of a monitor, and the streak that may change it.
+    """A monitor's confirmed state, and the streak that may change it.
 
     `settled` is PENDING, UP or DOWN. The streak counts consecutive outcomes that contradict it. `seen_until`
-    is the time until which the last outcome holds; None before the first.
+    is the time until which the last outcome holds; None before the first outcome.
     """
 
     settled: State
@@ -58,10 +58,10 @@ class Health(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """What follows from a check: the new health, how time is counted, and whether an incident opens or ends.
+    """What follows from a check: the new health, state changes, and whether an incident opens or ends.
 
-    Changes are oldest first, and one that a streak confirms lies in the past. A change at the same time as an
-    earlier one replaces it: this happens only when a blindness ends and the previous state holds again.
+    Changes are oldest first; one confirmed by a streak lies in the past. A change replaces an earlier one at
+    the same time: this happens only when an offline period ends and the previous state holds again.
     """
 
     health: Health
@@ -79,11 +79,11 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
     failure_threshold: int,
     recovery_threshold: int,
 ) -> Observation:
-    """Apply the next check of a monitor; `checked_at` is later than in all earlier calls.
+    """Apply a monitor's next check; `checked_at` is later than in all earlier calls.
 
     A monitor goes down or recovers after a threshold of consecutive outcomes, dated from the first of them. A
-    pending monitor comes up with its first success. Blindness (we were offline, or nobody checked) ends the
-    streak and changes nothing else: a failure next to it proves nothing.
+    pending monitor is up after its first success. A blind period (we were offline, or no check was made) ends
+    the streak and changes nothing else: a failure next to it proves nothing.
     """
     was_unwatched = health.seen_until is not None and checked_at > health.seen_until
     before = _blinded(health) if was_unwatched else health
@@ -109,7 +109,7 @@ def outcome_in_maintenance(outcome: Outcome) -> Outcome:
     """Return the outcome of a check in maintenance. A failure counts as if there had been no check.
 
     So no incident opens, and the time after the maintenance is unknown until its first check. Successes count
-    as usual: they end an incident that was open before.
+    as usual: they resolve an incident opened earlier.
     """
     return Outcome.UNKNOWN if outcome == Outcome.DOWN else outcome
 

@@ -1,4 +1,4 @@
-"""Paths into JSON (RFC 9535) that strangers write, followed with bounded work. Pure."""
+"""Evaluates clients' JSON paths (RFC 9535) with bounded work. Pure."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from jsonpath_rfc9535.selectors import FilterSelector
 from monitoring.contract.document import Json
 from monitoring.monitors.patterns import TooMuchWorkError, UnreadablePatternError, read_pattern
 
-# Values in the answer times characters of the path: about 0.2 seconds. A path of names and indexes is free.
+# Values in the response times characters of the path: about 0.2 seconds. A path of only names and indexes is
+# unlimited.
 MAX_WORK = 500_000
-MAX_STEPS_IN_FILTER = 10_000  # of a regular expression, for each value
+MAX_STEPS_IN_FILTER = 10_000  # of a regular expression, per value
 MAX_DEPTH = 100
 
 
 class UnreadablePathError(Exception):
-    """A path that does not follow RFC 9535; `position` is the character at which this shows, from 1."""
+    """A path that does not follow RFC 9535; `position` is the 1-based position of the error."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -38,11 +39,11 @@ class UnreadablePathError(Exception):
 
 
 class CostlyPathError(Exception):
-    """A path whose work grows faster than the answer: it has more than one of `..`, and so on."""
+    """A path whose work may grow faster than the response, such as one with more than one `..`."""
 
 
 class JsonPath:
-    """A path that was read, and whose work grows no faster than the answer."""
+    """A parsed path whose work grows no faster than the response."""
 
     def __init__(self, written: str) -> None:
         self._size = len(written)
@@ -58,9 +59,9 @@ class JsonPath:
         self._is_singular = self._query.singular_query()
 
     def find(self, value: Json, value_count: int) -> Iterator[Json]:
-        """Yield what the path selects in a value that contains at most that many values.
+        """Yield what the path selects in a value that contains at most `value_count` values.
 
-        Raises TooMuchWorkError, also if the way leads deeper than `MAX_DEPTH`.
+        Raises TooMuchWorkError, also if the path leads deeper than `MAX_DEPTH`.
         """
         if not self._is_singular and value_count * self._size > MAX_WORK:
             raise TooMuchWorkError
@@ -73,12 +74,12 @@ class JsonPath:
 
 @lru_cache(256)
 def read_path(written: str) -> JsonPath:
-    """Read a path. Raises UnreadablePathError and CostlyPathError."""
+    """Parse a path. Raises UnreadablePathError and CostlyPathError."""
     return JsonPath(written)
 
 
 def count_values(text: str) -> int:
-    """Return the most values that a JSON text can have."""
+    """Return the maximum number of values that a JSON text can contain."""
     return 1 + text.count(",") + text.count("[") + text.count("{")
 
 
@@ -91,7 +92,7 @@ def _is_costly(query: JSONPathQuery) -> bool:
 
 
 def _queries_of(query: JSONPathQuery) -> Iterator[JSONPathQuery]:
-    """Yield a query and those in its filters. Raises CostlyPathError for one that begins at the root."""
+    """Yield a query and its filters' queries. Raises CostlyPathError if one of these begins at `$`."""
     yield query
     for segment in query.segments:
         for selector in segment.selectors:
@@ -118,7 +119,7 @@ def _queries_in(expression: Expression) -> Iterator[JSONPathQuery]:
 
 
 class _Regexp(FilterFunction):
-    """`match` and `search` (RFC 9535 §2.4.6): RE2 reads what I-Regexp (RFC 9485) allows, and more."""
+    """`match` and `search` (RFC 9535 §2.4.6): RE2 accepts what I-Regexp (RFC 9485) allows, and more."""
 
     arg_types = [ExpressionType.VALUE, ExpressionType.VALUE]  # noqa: RUF012 - as the library declares it
     return_type = ExpressionType.LOGICAL
@@ -141,7 +142,7 @@ class _Environment(JSONPathEnvironment):
     max_recursion_depth = MAX_DEPTH
 
     def setup_function_extensions(self) -> None:
-        """Replace the two functions that a pattern could keep busy for ever."""
+        """Replace the two functions that a pattern could keep busy forever."""
         super().setup_function_extensions()
         self.function_extensions["match"] = _Regexp(is_whole=True)
         self.function_extensions["search"] = _Regexp(is_whole=False)

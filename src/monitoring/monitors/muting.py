@@ -21,7 +21,10 @@ from monitoring.notifications.scheduling import LONGEST_WAIT
 
 
 async def mute_monitor(team_id: UUID, monitor_id: UUID, duration_seconds: int | None, *, by: Actor) -> Mute:
-    """Mute a monitor for some time, or until it is unmuted. Raises Problem if the team has no such one."""
+    """Mute a monitor for `duration_seconds`, or until unmuted if None.
+
+    Raises Problem if the team has no such monitor.
+    """
     now = datetime.now(UTC)
     until = None if duration_seconds is None else now + timedelta(seconds=duration_seconds)
     async with transaction():
@@ -41,9 +44,9 @@ async def unmute_monitor(team_id: UUID, monitor_id: UUID, *, by: Actor) -> None:
 async def mute_monitors(
     team_id: UUID, monitor_ids: Collection[UUID], until: datetime | None, now: datetime, *, by: Actor
 ) -> None:
-    """Mute these monitors of the team until a moment, or until they are unmuted.
+    """Mute these monitors of the team until a moment, or until unmuted if `until` is None.
 
-    Deliveries that would be sent before that moment are skipped. Monitors of other teams are ignored.
+    Deliveries due before that moment are skipped. Monitors of other teams are ignored.
     """
     async with transaction():
         names = await name_monitors(team_id, monitor_ids)
@@ -56,7 +59,7 @@ async def mute_monitors(
 
 
 async def unmute_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, by: Actor) -> Collection[UUID]:
-    """Unmute these monitors. Return those that are the team's, muted before or not."""
+    """Unmute these monitors. Return the ids of all that belong to the team, muted before or not."""
     async with transaction():
         names = await name_monitors(team_id, monitor_ids)
         unmuted = await remove_mutes(team_id, [*names])

@@ -1,4 +1,4 @@
-"""Regular expressions of strangers, in RE2's syntax: they take linear time, and here a bounded one. Pure."""
+"""Clients' regular expressions in RE2's syntax, which run in linear time and here in bounded time. Pure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from functools import lru_cache
 
 import re2
 
-# A step is one instruction of the program for one byte of text, about 25 ns. RE2 seldom needs all of them.
+# A step is one program instruction for one byte of text, about 25 ns. RE2 seldom needs all steps.
 MAX_STEPS = 50_000_000
 MAX_PROGRAM_SIZE = 5_000
-MAX_BYTES = 1_048_576  # of memory, for a program and the states that it remembers
+MAX_BYTES = 1_048_576  # of memory, for a program and its cached states
 
 
 class UnreadablePatternError(Exception):
-    """A pattern that RE2 does not read; `reason` is RE2's, without a word of the pattern."""
+    """A pattern that RE2 rejects; `reason` is RE2's, without any part of the pattern."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -21,11 +21,11 @@ class UnreadablePatternError(Exception):
 
 
 class TooMuchWorkError(Exception):
-    """A text is too long to be searched for this pattern, or to be followed by this path."""
+    """The text is too long for this pattern or path."""
 
 
 class Pattern:
-    """A compiled pattern. Searching releases Python's lock, so that it may be done in a thread."""
+    """A compiled pattern. Searching releases the GIL, so it may run in a thread."""
 
     def __init__(self, written: str) -> None:
         options = re2.Options()
@@ -63,7 +63,7 @@ _TOO_LARGE = "pattern too large"
 
 
 def _reason_of(error: Exception) -> str:
-    """Return what RE2 says in front of the part of the pattern that it quotes."""
+    """Return RE2's message up to the part that quotes the pattern."""
     [said] = error.args
     reason, _, _ = (said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)).partition(": ")
     return _TOO_LARGE if "too large" in reason else reason

@@ -1,4 +1,4 @@
-"""The SQL of this room: monitors as clients read them, and incidents to remind of.
+"""The SQL of this package: monitors as clients read them, and incidents that need reminders.
 
 Monitors are plain rows, since a list of ORM objects costs four times as much.
 """
@@ -27,7 +27,7 @@ from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import Mute
 
-# A monitor's columns, those of its check state that clients see, and its mute, all by name.
+# By name: a monitor's columns, the columns of its check state that clients see, and its mute.
 MonitorRow: TypeAlias = "Mapping[str, Any]"
 
 _OF_CHECK_STATE = ("last_checked_at", "next_check_at", "last_response_time_ms", "last_error")
@@ -46,9 +46,9 @@ _WILDCARD = re.compile(r"[\\%_]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFilter:
-    """Which monitors to list. Fields that are None do not filter; all others must match, and all tags.
+    """Which monitors to list. All fields that are not None must match, and so must all tags.
 
-    `leaves_out_deleted` leaves out monitors whose deletion can still be undone.
+    `leaves_out_deleted` excludes monitors whose deletion can still be undone.
     """
 
     type: str | None = None
@@ -60,13 +60,13 @@ class MonitorFilter:
 
 
 class MonitorOrder(StrEnum):
-    """The orders of a list of monitors in the app. Of two equal ones the newer comes first."""
+    """The orders of the app's monitor list. Among equal monitors, the newer comes first."""
 
-    WORST = auto()  # by status, what is down first
+    WORST = auto()  # by status, down first
     BEST = auto()
     NAME = auto()
     REVERSED_NAME = auto()
-    UPTIME = auto()  # lowest first; who lists measures it
+    UPTIME = auto()  # lowest first; the caller measures it
     HIGHEST_UPTIME = auto()
     SLOWEST = auto()  # by the response time of the last check
     QUICKEST = auto()
@@ -77,7 +77,7 @@ _RANK = "CASE monitors.status {} END".format(
     " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_WORST_FIRST))
 )
 
-# Monitors whose last check has no response time come last, in both directions.
+# Monitors whose last check has no response time come last in both orders.
 _ORDERS = {
     MonitorOrder.WORST: f"{_RANK},",
     MonitorOrder.BEST: f"{_RANK} DESC,",
@@ -92,7 +92,7 @@ _ORDERS = {
 
 
 class Outline(NamedTuple):
-    """The fields of a monitor that decide its place in a list."""
+    """The fields of a monitor that decide its position in a list."""
 
     id: UUID
     status: str
@@ -120,7 +120,7 @@ async def list_monitors(
 async def list_monitors_in_order(
     team_id: UUID, wanted: MonitorFilter, order: MonitorOrder, skip: int, limit: int
 ) -> list[MonitorRow]:
-    """Return up to `limit` monitors of a team, without the first `skip`."""
+    """Return up to `limit` monitors of a team in this order, after the first `skip`."""
     given, ordered = _conditions(team_id, wanted), f"{_ORDERS[order]} {_ORDER}"
     source = (
         f"JOIN watches ON watches.monitor_id = monitors.id {_where(given)}"
@@ -130,7 +130,7 @@ async def list_monitors_in_order(
 
 
 async def outline_monitors(team_id: UUID, wanted: MonitorFilter, order: MonitorOrder) -> list[Outline]:
-    """Return the outlines of all monitors of a team that a filter finds."""
+    """Return the outlines of all of a team's monitors that match a filter, in this order."""
     given = _conditions(team_id, wanted)
     connection = current_backends().database.context.db()
     sql = (
@@ -143,14 +143,14 @@ async def outline_monitors(team_id: UUID, wanted: MonitorFilter, order: MonitorO
 
 
 async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[MonitorRow]:
-    """Return those monitors of a team, in this order."""
+    """Return the team's monitors with these ids, in the order of the ids."""
     given = [("monitors.team_id = {}", str(team_id)), _among(monitor_ids)]
     found = {row["id"]: row for row in await _read(_where(given), _values(given), _ORDER)}
     return [found[monitor_id] for monitor_id in monitor_ids if monitor_id in found]
 
 
 async def find_among(team_id: UUID, wanted: MonitorFilter, monitor_ids: Collection[UUID]) -> set[UUID]:
-    """Return those of these monitors that a filter finds."""
+    """Return those of these ids whose monitors match a filter."""
     given = [*_conditions(team_id, wanted), _among(monitor_ids)]
     connection = current_backends().database.context.db()
     sql = f"SELECT monitors.id FROM monitors {_where(given)}"  # noqa: S608 - names of our own
@@ -159,17 +159,17 @@ async def find_among(team_id: UUID, wanted: MonitorFilter, monitor_ids: Collecti
 
 
 async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
-    """Count a team's monitors by their status."""
+    """Count a team's monitors by status."""
     return Counter(await _count_by("status", team_id, wanted))
 
 
 async def count_types(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
-    """Count a team's monitors by their type."""
+    """Count a team's monitors by type."""
     return Counter(await _count_by("type", team_id, wanted))
 
 
 async def count_tags(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
-    """Count a team's monitors by their tags."""
+    """Count a team's monitors by tag."""
     counts: Counter[str] = Counter()
     for tags, number in (await _count_by("tags", team_id, wanted)).items():
         counts.update(dict.fromkeys(orjson.loads(tags), number))
@@ -177,7 +177,7 @@ async def count_tags(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
 
 
 async def _count_by(column: str, team_id: UUID, wanted: MonitorFilter) -> dict[str, int]:
-    """Count a team's monitors by what a column holds."""
+    """Count a team's monitors by the value of a column."""
     given = _conditions(team_id, wanted)
     sql = f"SELECT {column} AS held, count(*) AS number FROM monitors {_where(given)} GROUP BY {column}"  # noqa: S608 - ours
     connection = current_backends().database.context.db()
@@ -186,7 +186,7 @@ async def _count_by(column: str, team_id: UUID, wanted: MonitorFilter) -> dict[s
 
 
 async def read_monitor(team_id: UUID, monitor_id: UUID) -> MonitorRow:
-    """Return a monitor of the team. Raises Problem if it has none with this id."""
+    """Return a monitor of the team. Raises Problem if the team has no monitor with this id."""
     given = [("monitors.id = {}", str(monitor_id)), ("monitors.team_id = {}", str(team_id))]
     for monitor in await _read(_where(given), _values(given), _ORDER):
         return monitor
@@ -194,7 +194,7 @@ async def read_monitor(team_id: UUID, monitor_id: UUID) -> MonitorRow:
 
 
 def row_of(monitor: Monitor, mute: Mute | None, heartbeat: Heartbeat | None = None) -> MonitorRow:
-    """Return the row that `read_monitor` would return for a monitor that was just stored."""
+    """Return the row that `read_monitor` would return for a monitor just stored."""
     return {
         **{name: getattr(monitor, name) for name in _columns_of_monitors()},
         **{name: getattr(monitor.check_state, name) for name in _OF_CHECK_STATE},
@@ -205,7 +205,7 @@ def row_of(monitor: Monitor, mute: Mute | None, heartbeat: Heartbeat | None = No
 
 
 def _among(monitor_ids: Collection[UUID]) -> tuple[str, Any]:
-    """Return the condition that a monitor is one of these."""
+    """Return the condition that a monitor has one of these ids."""
     connection = current_backends().database.context.db()
     among = "= ANY({}::uuid[])" if is_postgres(connection) else "IN (SELECT value FROM json_each({}))"
     return f"monitors.id {among}", pack_ids(connection, monitor_ids)
@@ -236,7 +236,7 @@ def _values(given: Sequence[tuple[str, Any]]) -> list[Any]:
 
 
 async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
-    """Read monitors. A subquery chooses them first, so that only the rows of the page are joined."""
+    """Read monitors. A subquery selects them first, so that only the page's rows are joined."""
     columns = [
         *(f"monitors.{name}" for name in _columns_of_monitors()),
         *(f"watches.{name}" for name in _OF_CHECK_STATE),
@@ -285,9 +285,9 @@ def _columns_of_monitors() -> Sequence[str]:
 def _of_team(team_id: UUID) -> tuple[str, Any]:
     """Return a condition for a team's monitors that uses the index of (team, id) for every page.
 
-    With `=`, PostgreSQL would conclude that ordering by id alone is enough, and might walk the primary key,
-    past everything that other teams have created since. It sees that this array has one element; of an array
-    that is itself a value it would guess ten, and plan each list anew.
+    With `=`, PostgreSQL would conclude that ordering by id alone is enough, and might walk the primary key
+    past everything that other teams have created since. It sees that this array has one element; if the whole
+    array were a parameter, it would estimate ten elements, and plan every list anew.
     """
     is_team = "= ANY(ARRAY[{}::uuid])" if is_postgres(current_backends().database.context.db()) else "= {}"
     return f"monitors.team_id {is_team}", str(team_id)
@@ -298,8 +298,9 @@ def _contains(text: str) -> str:
     return f"%{escaped}%"
 
 
-# Leaves out incidents with a recent or pending delivery to the channel, or a skipped one, unless a mute was
-# the reason. The bound by id uses the index of (channel, id), so that a month of old deliveries is not read.
+# Excludes incidents with a recent or pending delivery to the channel, or with one skipped for a reason other
+# than a mute. The lower bound on the id uses the index of (channel, id), so that a month of old deliveries is
+# not read.
 _TO_REMIND_OF = """
     SELECT id, monitor_id FROM incidents
     WHERE team_id = $1 AND resolved_at IS NULL AND acknowledged_at IS NULL AND confirmed_at <= $2
@@ -315,10 +316,10 @@ _TO_REMIND_OF = """
 async def find_incidents_to_remind_of(
     team_id: UUID, channel_id: UUID, before: datetime, oldest_delivery_id: UUID, told_nothing: str
 ) -> dict[UUID, UUID]:
-    """Return open incidents that a channel may be reminded of, oldest first, each with its monitor.
+    """Return open incidents that a channel may be reminded of, oldest first, each with its monitor's id.
 
-    Deliveries before the oldest are not looked at. One that was skipped with the message `told_nothing`, or
-    before `before`, does not count.
+    Deliveries older than `oldest_delivery_id` are ignored. A delivery up to `before` counts only if it is
+    pending, or skipped with another message than `told_nothing`.
     """
     connection = current_backends().database.context.db()
     values = spell_values(connection, (team_id, before, channel_id, oldest_delivery_id, told_nothing))

@@ -1,4 +1,4 @@
-"""Records changes of monitors in the audit log, in the caller's transaction."""
+"""Records changes to monitors in the audit log, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from monitoring.monitors.request_headers import show_headers
 
 
 async def record_act(monitor: Monitor, action: Action, by: Actor | None) -> None:
-    """Record an action on a monitor; do nothing without an actor."""
+    """Record an action on a monitor; without an actor, do nothing."""
     if by:
         await record(monitor.team_id, by, action, monitor.name, monitor.id)
 
 
 def entries_of(monitor: Monitor, action: Action, by: Actor | None) -> list[AuditEntry]:
-    """Make the row that `record_act` would insert; none without an actor."""
+    """Return the entry that `record_act` would insert, in a list; empty without an actor."""
     return [make_entry(monitor.team_id, by, action, monitor.name, monitor.id)] if by else []
 
 
@@ -44,10 +44,10 @@ async def record_change(
 
 
 def name_changed_fields(before: Configuration, after: Configuration) -> list[str]:
-    """Return the dotted names of the fields that differ, in order.
+    """Return the dotted names of the changed fields, sorted.
 
-    Both configurations contain the credentials that checks send. If only the document of the contract is
-    another one, that is `contract`.
+    Both configurations contain the credentials that checks send. If only the contract's document has changed,
+    that is `contract`.
     """
     old, new = ({**each, "contract": conceal_contract(each["contract"])} for each in (before, after))
     changed = find_changed_fields(old, new)
@@ -57,7 +57,7 @@ def name_changed_fields(before: Configuration, after: Configuration) -> list[str
 
 
 def _show(configuration: Configuration) -> Mapping[str, Json]:
-    """Mask credentials, and what is sent: the log is kept for good, and bodies hold passwords and tokens."""
+    """Mask credentials and sent data: the log is permanent, and bodies contain passwords and tokens."""
     hidden = {name: MASK if configuration[name] else None for name in ("request_body", "client_certificate")}
     headers = show_headers(configuration["request_headers"])
     contract = conceal_contract(configuration["contract"])

@@ -1,4 +1,4 @@
-"""Sends reminders of open incidents that nobody acknowledged, at each channel's interval."""
+"""Sends reminders of open, unacknowledged incidents at each channel's interval."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from monitoring.notifications.routing import REMINDER, route_of
 from monitoring.notifications.scheduling import LONGEST_WAIT
 from monitoring.notifications.tasks import nudge
 
-# The most reminders for one channel in one run. The next run sends the others.
+# The maximum number of reminders per channel and run. The next run sends the rest.
 INCIDENTS_AT_ONCE = 1000
 
 
@@ -33,7 +33,7 @@ async def remind(now: datetime) -> None:
 
 
 async def _remind_channel(channel_id: UUID, now: datetime) -> list[UUID]:
-    """Queue the reminders of one channel, which stays locked. Returns deliveries to nudge."""
+    """Queue one channel's reminders, and keep the channel locked. Returns deliveries to nudge."""
     locked = NotificationChannel.select_for_update(no_key=True, skip_locked=True)
     channel = await locked.get_or_none(id=channel_id, enabled=True)
     if channel is None:

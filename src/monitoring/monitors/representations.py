@@ -1,4 +1,4 @@
-"""What the document's Monitor schemas look like on the wire."""
+"""Renders monitors as the document's schemas describe them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitoring.monitors.queries import MonitorPage, MonitorRow
 
 
 def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
-    """Write a `Monitor`, with fields in the order of the document."""
+    """Render a `Monitor`, its fields in the document's order."""
     return {
         "id": str(monitor["id"]),
         "key": monitor["key"],
@@ -35,7 +35,7 @@ def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
 
 
 def _represent_ping_url(encrypted_token: str | None) -> dict[str, Any]:
-    """Render the ping URL that a heartbeat has. One that no key decrypts is left out."""
+    """Render a heartbeat's ping URL. It is left out if there is none, or if no key decrypts it."""
     if encrypted_token is None:
         return {}
     try:

@@ -1,7 +1,7 @@
-"""How a monitor's request headers are stored: masked as answers show them, with encrypted credentials beside.
+"""How a monitor's request headers are stored: masked as in responses, with encrypted credentials beside.
 
-Credentials that an earlier release stored are plain. They are masked when read, and encrypted when the
-monitor is changed or by `encrypt_request_headers`.
+Credentials stored by an earlier release are plain. They are masked when read, and encrypted when the monitor
+is changed or by `encrypt_request_headers`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def store_headers(headers: Mapping[str, str]) -> dict[str, Any]:
 
 
 def show_headers(request_headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the request headers as answers show them."""
+    """Return the request headers as responses show them."""
     return mask(request_headers, find_credentials(request_headers))
 
 

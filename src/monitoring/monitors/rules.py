@@ -25,9 +25,9 @@ MAX_REQUEST_HEADERS = 20
 
 
 def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configuration:
-    """Fill in what a client left out; the default of the name is the URL's host.
+    """Fill in what a client left out; the name defaults to the URL's host.
 
-    Raises Problem for what the schema allows and nobody can read.
+    Raises Problem for values that the schema allows but that are invalid.
     """
     _check_readable(given)
     completed = configurations.complete(_with_address(_with_headers_once(given)), defaults, _default_name)
@@ -37,16 +37,16 @@ def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configu
 def change(
     configuration: Mapping[str, Json], patch: Mapping[str, Json], defaults: Mapping[str, Json]
 ) -> Configuration:
-    """Apply a merge patch, as `configurations.change` does. Names of request headers match in any case.
+    """Apply a merge patch, as `configurations.change` does. Request header names match in any case.
 
     A credential that the patch masks keeps its value. Raises Problem if the patch contradicts the monitor's
-    configuration, or has what nobody can read.
+    configuration, or contains an invalid value.
     """
     patch = _with_one_schedule(_unmasked(_with_headers_once(patch), configuration))
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
     before = {**configuration, "request_headers": headers}
     if patch.get("contract"):
-        before["contract"] = None  # the patch has it as a whole
+        before["contract"] = None  # the patch contains the whole contract
     after = _with_settings(configurations.change(before, patch, defaults, _default_name))
     if after["type"] != before["type"]:
         raise Problem("monitor_type_kept", type=before["type"])
@@ -60,10 +60,10 @@ def change(
 def replace(
     configuration: Mapping[str, Json], given: Mapping[str, Json], defaults: Mapping[str, Json]
 ) -> Configuration:
-    """Replace a configuration by what `complete` makes of what a client sent.
+    """Replace a configuration with what `complete` makes of the client's fields.
 
-    The client certificate, which no answer shows, stays if it is left out. Raises Problem as `complete` does,
-    and for another type.
+    The client certificate, which no response shows, is kept if omitted. Raises Problem as `complete` does,
+    and if the type changes.
     """
     after = complete({"client_certificate": configuration["client_certificate"], **given}, defaults)
     if after["type"] != configuration["type"]:
@@ -72,7 +72,7 @@ def replace(
 
 
 def status_after(status: str, *, paused: bool) -> str:
-    """Return the status after `paused` is set. Resuming resets it; otherwise it stays."""
+    """Return the status after `paused` is set. Resuming resets it; otherwise it stays the same."""
     if paused:
         return "paused"
     return "pending" if status == "paused" else status
@@ -84,14 +84,14 @@ def is_checked_otherwise(before: Configuration, after: Configuration) -> bool:
 
 
 def _with_settings(configuration: Configuration) -> Configuration:
-    """Fill in the settings of the type that a client left out."""
+    """Fill in the type's settings that a client left out."""
     name = configuration["type"]
     settings = complete_settings(name, configuration.get(name, {}))
     return {**configuration, name: settings} if settings else configuration
 
 
 def _with_address(given: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Give a heartbeat the value that takes the place of an address."""
+    """Give a heartbeat the placeholder for its URL."""
     return {"url": "heartbeat://job", **given} if given.get("type") == HEARTBEAT else given
 
 
@@ -100,7 +100,7 @@ def _default_name(configuration: Configuration) -> str:
 
 
 def _with_one_schedule(patch: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Let a period take the place of a cron expression, and the other way round."""
+    """Let a period replace a cron expression, and vice versa."""
     settings = patch.get(HEARTBEAT) or {}
     for one, other in (("cron", "period_seconds"), ("period_seconds", "cron")):
         if settings.get(one) is not None and other not in settings:
@@ -109,7 +109,7 @@ def _with_one_schedule(patch: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _judged(configuration: Configuration) -> Configuration:
-    """Return a configuration. Raises Problem for invalid settings that no schema can refuse."""
+    """Return a configuration. Raises Problem for invalid settings that no schema can reject."""
     demand_readable(configuration)
     if configuration["type"] == HEARTBEAT:
         judge_schedule(configuration[HEARTBEAT])
@@ -117,7 +117,7 @@ def _judged(configuration: Configuration) -> Configuration:
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Of request headers whose names differ only in case, keep the last that is not null."""
+    """For request headers whose names differ only in case, keep the last that is not null."""
     if not (headers := fields.get("request_headers")):
         return fields
     last = {name.lower(): name for name, value in headers.items() if value is not None}
@@ -126,7 +126,7 @@ def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str | None]) -> dict[str, str]:
-    """Leave out headers that the patch spells in another case: the patch's spelling wins."""
+    """Remove headers that the patch spells in another case: the patch's spelling wins."""
     patched = {name.lower() for name in patch}
     return {name: value for name, value in headers.items() if name in patch or name.lower() not in patched}
 
@@ -148,9 +148,9 @@ def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> M
 
 
 def _check_together(before: Configuration, after: Configuration) -> None:
-    """Hold a change to the document's rules about fields that go together.
+    """Check a change against the document's rules about combinations of fields.
 
-    What an earlier release stored against these rules does not stand in the way of other changes.
+    A contradiction stored by an earlier release does not block other changes.
     """
     problem = _find_contradiction(after)
     if problem and not _find_contradiction(before):
@@ -177,7 +177,7 @@ def _check_of_fields_together() -> Check:
 
 
 def _check_readable(fields: Mapping[str, Json]) -> None:
-    """Refuse invalid values that no schema can refuse."""
+    """Reject invalid values that no schema can reject."""
     check_assertions(fields.get("assertions") or ())
     authority, certificate = fields.get("certificate_authority"), fields.get("client_certificate")
     if authority is not None and not is_readable(TlsSettings(certificate_authority=authority)):

@@ -1,4 +1,4 @@
-"""What clients do with monitors: each function is one transaction.
+"""Client operations on monitors: each function is one transaction.
 
 Functions with an actor (`by`) record the action in the audit log.
 """
@@ -61,7 +61,7 @@ async def create_monitor(
         **store_configuration(configuration),
     )
     async with transaction() as connection:
-        # This locks the team: two at once cannot pass the cap, nor miss a window that is planned meanwhile.
+        # This locks the team: concurrent requests cannot exceed the limit or miss a window planned meanwhile.
         has_room = Team.filter(id=team_id, monitors_count__lt=F("max_monitors"))
         if not await has_room.update(monitors_count=F("monitors_count") + 1):
             team = await Team.get(id=team_id)
@@ -74,19 +74,19 @@ async def create_monitor(
 
 
 async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return the names of those of these monitors that are the team's."""
+    """Return the names of the team's monitors among these, by id."""
     found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
     return dict(await found.values_list("id", "name")) if monitor_ids else {}
 
 
 async def name_newest_monitors(team_id: UUID, limit: int) -> dict[UUID, str]:
-    """Return the names of the team's newest monitors, newest first."""
+    """Return the names of the team's newest monitors by id, newest first."""
     newest = Monitor.filter(team_id=team_id).order_by("-id").limit(limit)
     return dict(await newest.values_list("id", "name"))
 
 
 async def get_monitor(team_id: UUID, monitor_id: UUID) -> Monitor:
-    """Return a monitor of the team. Raises Problem if it has none with this id."""
+    """Return a monitor of the team. Raises Problem if the team has no monitor with this id."""
     monitor = await Monitor.get_or_none(id=monitor_id, team_id=team_id).select_related("check_state")
     if monitor is None:
         raise Problem("monitor_not_found")
@@ -101,10 +101,10 @@ async def update_monitor(
     *,
     by: Actor | None = None,
 ) -> Monitor:
-    """Apply a merge patch. One that changes nothing leaves the version and `updated_at` as they are."""
+    """Apply a merge patch. One that changes nothing leaves the version and `updated_at` unchanged."""
     patch = dict(patch)
     async with transaction():
-        if patch.keys() & {"key", "tags"}:  # before the check state, as when windows are applied
+        if patch.keys() & {"key", "tags"}:  # locked before the check state, as when windows are applied
             await Team.lock(team_id)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         key = patch.pop("key", monitor.key)
@@ -117,7 +117,10 @@ async def update_monitor(
 async def put_monitor(
     team_id: UUID, key: str, given: Mapping[str, Json], conditions: Conditions, *, by: Actor | None = None
 ) -> Placed[Monitor]:
-    """Create the monitor with this key, or replace its configuration. Raises Problem as both do."""
+    """Create the monitor with this key, or replace its configuration.
+
+    Raises Problem as `create_monitor` and `update_monitor` do.
+    """
 
     async def create() -> Monitor:
         return await create_monitor(team_id, given, by=by, key=key)
@@ -141,14 +144,14 @@ async def put_monitor(
 
 
 async def find_monitor_by_key(team_id: UUID, key: str) -> Monitor | None:
-    """Return the team's monitor with this key."""
+    """Return the team's monitor with this key, or None."""
     return await Monitor.get_or_none(team_id=team_id, key=key)
 
 
 async def _change(
     monitor: Monitor, key: str | None, before: Configuration, after: Configuration, by: Actor | None
 ) -> Collection[str]:
-    """Store a key and a configuration, if one of them is another. Return the fields that changed."""
+    """Store a key and a configuration, if either differs. Return the changed fields."""
     if is_same_contract(monitor, after["contract"]):
         after = {**after, "contract": before["contract"]}
     if after == before and key == monitor.key:
@@ -163,9 +166,9 @@ async def _change(
 async def delete_monitor(
     team_id: UUID, monitor_id: UUID, if_match: str | None = None, *, by: Actor | None = None
 ) -> None:
-    """Delete a monitor, which frees its place in the plan. An open incident ends first; incidents stay."""
+    """Delete a monitor, freeing its slot in the plan. An open incident is resolved first; incidents stay."""
     async with transaction():
-        # The team first, in the order in which `act_once` locks, so that the two never deadlock.
+        # The team first, in the same lock order as `act_once`, so that the two never deadlock.
         await Team.filter(id=team_id).update(monitors_count=F("monitors_count") - 1)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         now = current_backends().clock.now()
@@ -177,7 +180,7 @@ async def delete_monitor(
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:
     """Lock a monitor's rows until the transaction ends. Raises Problem unless `If-Match` holds.
 
-    The check state comes first, in the order in which storing checks locks, so that the two never deadlock.
+    The check state is locked first, as when checks are stored, so that the two never deadlock.
     """
     check_state = await CheckState.select_for_update().get_or_none(monitor_id=monitor_id)
     monitor = await Monitor.select_for_update().get_or_none(id=monitor_id, team_id=team_id)
@@ -200,7 +203,7 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
         monitor.status_changed_at = (await restart_checks([monitor], now))[monitor.id]
     elif rules.is_checked_otherwise(before, after):
         await check_changed(monitor, now)
-    if not monitor.paused and is_covered(monitor.check_state, now):  # a resumed one, too
+    if not monitor.paused and is_covered(monitor.check_state, now):  # also after resuming
         monitor.status = State.MAINTENANCE
     await monitor.save()
     if monitor.tags != before["tags"]:
@@ -208,12 +211,12 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
 
 
 def _search_text(configuration: Configuration) -> str:
-    """Return name and URL with their case folded. Databases fold only ASCII, or as their locale says."""
+    """Return the case-folded name and URL. Databases fold only ASCII, or depend on their locale."""
     return f"{configuration['name']}\n{configuration['url']}".casefold()
 
 
 async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool, by: Actor) -> None:
-    """Pause or resume monitors of the team, each as if its own `paused` was changed. Some are so already."""
+    """Pause or resume the team's monitors as a change of `paused` does. Unaffected monitors are skipped."""
     async with transaction():
         changed = await _lock_monitors(team_id, monitor_ids, paused=not paused)
         now = datetime.now(UTC)
@@ -239,7 +242,7 @@ async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bo
 
 
 async def _lock_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool) -> list[Monitor]:
-    """Hold those of the monitors that are paused, or are not, with their check states, which come first."""
+    """Lock and return the team's monitors with this `paused`, after locking their check states."""
     ids = list(await name_monitors(team_id, monitor_ids))
     check_states = CheckState.filter(monitor_id__in=ids).order_by("monitor_id").select_for_update()
     by_monitor = {check_state.monitor_id: check_state for check_state in await check_states}

@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from monitoring.monitors.health import Outcome
 
-# A certificate's expiry is announced this many days before, once each.
+# A certificate's expiry is announced this many days in advance, once each.
 CERTIFICATE_DAYS = (1, 7, 14, 30)
 
 
 class Warnings(NamedTuple):
-    """The warnings about a monitor that were announced.
+    """The announced warnings about a monitor.
 
-    `certificate_told_days` is the least of CERTIFICATE_DAYS announced for the current certificate. The streak
-    counts consecutive checks that contradict the announced degradation.
+    `certificate_told_days` is the smallest of CERTIFICATE_DAYS that the current certificate has reached, or
+    None. `degradation_streak` counts consecutive checks that contradict `is_degradation_told`.
     """
 
     certificate_told_days: int | None = None
@@ -26,9 +26,9 @@ class Warnings(NamedTuple):
 def weigh_degradation(
     warnings: Warnings, outcome: Outcome, *, failure_threshold: int, recovery_threshold: int
 ) -> Warnings:
-    """Count a check. Degradation begins or ends when as many checks as the monitor's threshold agree.
+    """Count a check. Degradation begins or ends after a threshold of consecutive checks.
 
-    A failure ends the streak, because it belongs to incidents. Blindness changes nothing.
+    A failure ends the streak, because it belongs to incidents. Being offline changes nothing.
     """
     if outcome == Outcome.UNKNOWN:
         return warnings
@@ -43,9 +43,9 @@ def weigh_degradation(
 
 
 def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnings:
-    """Store which of CERTIFICATE_DAYS a certificate has reached, or None if it is valid for longer.
+    """Record which of CERTIFICATE_DAYS a certificate has reached; None if it is valid for longer.
 
-    Without a certificate, for example because the server did not answer, nothing changes.
+    Without a certificate, for example because the server did not respond, nothing changes.
     """
     if time_left is None:
         return warnings
@@ -55,6 +55,6 @@ def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnin
 
 
 def is_certificate_to_tell(before: Warnings, after: Warnings) -> bool:
-    """Return whether the certificate has reached fewer days than were announced. A renewed one has not."""
+    """Return whether the certificate has reached fewer days than announced. A renewed one has not."""
     told, reached = before.certificate_told_days, after.certificate_told_days
     return reached is not None and (told is None or reached < told)

@@ -1,1 +1,1 @@
-"""Connections to untrusted hosts, and HTTP over them: for checks and notifications."""
+"""Connections to untrusted hosts, and HTTP over them, for checks and notifications."""

@@ -11,7 +11,7 @@ Network = IPv4Network | IPv6Network
 
 
 def read_networks(networks: tuple[str, ...]) -> tuple[Network, ...]:
-    """Read networks in CIDR notation. Raises ValueError for anything else."""
+    """Parse networks in CIDR notation. Raises ValueError for anything else."""
     return tuple(map(ip_network, networks))
 
 
@@ -19,9 +19,9 @@ def read_networks(networks: tuple[str, ...]) -> tuple[Network, ...]:
 def is_permitted(address: Address, allowed_networks: tuple[Network, ...] = ()) -> bool:
     """Return whether an address may be connected to.
 
-    An IPv6 address that carries IPv4 addresses needs permission for itself and for each of them. An
-    IPv4-mapped address counts only as the address that it carries, because the kernel connects to that one.
-    `allowed_networks` lifts every refusal except those in `_NEVER`.
+    An IPv6 address with embedded IPv4 addresses needs permission for itself and for each of them. An
+    IPv4-mapped address counts only as the embedded address, because the kernel connects to that one.
+    `allowed_networks` lifts every restriction except those in `_NEVER`.
     """
     return all(_is_permitted(meant, allowed_networks) for meant in _meanings(address))
 
@@ -57,7 +57,7 @@ def _carried_addresses(address: IPv6Address) -> Iterator[IPv4Address]:
     if any(address in network for network in _ENDING_IN_IPV4) and not address.is_loopback:
         yield IPv4Address(packed[12:])
     if address in _LOCAL_NAT64:
-        # A local prefix has 48, 56, 64 or 96 bits, and the carried address skips octet 8 (RFC 6052 §2.2).
+        # A local prefix has 48, 56, 64 or 96 bits, and the embedded address skips octet 8 (RFC 6052 §2.2).
         yield IPv4Address(packed[6:8] + packed[9:11])
         yield IPv4Address(packed[7:8] + packed[9:12])
         yield IPv4Address(packed[9:13])
@@ -75,9 +75,10 @@ _ENDING_IN_IPV4 = (
 )
 _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")  # RFC 8215
 
-_GLOBAL_UNICAST = IPv6Network("2000::/3")  # what IANA assigns from; the rest is special or unassigned
+_GLOBAL_UNICAST = IPv6Network("2000::/3")  # IANA assigns from this; the rest is special or unassigned
 
-# No setting opens these. Clouds hand credentials to their machines on link-local addresses and on the others.
+# No setting permits these. Clouds serve credentials to their machines at link-local addresses and the others
+# here.
 _NEVER = read_networks(
     (
         "0.0.0.0/32",  # "this machine" to the kernel
@@ -96,7 +97,7 @@ _NEVER = read_networks(
     )
 )
 
-# IANA's special-purpose registries. `is_global` treats them differently in each version of Python.
+# IANA's special-purpose registries. `is_global` treats them differently in each Python version.
 _NOT_PUBLIC = read_networks(
     (
         "0.0.0.0/8",

@@ -1,4 +1,4 @@
-"""Reads one HTTP answer from one connection, and no more of it than is needed."""
+"""Reads one HTTP response from one connection, and no more of it than needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitoring.outbound.redirects import is_redirect
 
 MAX_BODY_BYTES = 1_048_576
 MAX_HEAD_BYTES = 262_144  # as in Chromium
-MAX_ANSWER_BYTES = 8 * MAX_BODY_BYTES  # room for a whole body in chunks of one byte, which take six each
+MAX_ANSWER_BYTES = 8 * MAX_BODY_BYTES  # room for a whole body in one-byte chunks, which take six bytes each
 
 _SWITCHING_PROTOCOLS = 101
 _MIN_FINAL_STATUS = 200
@@ -25,7 +25,7 @@ _WITHOUT_BODY = frozenset({_SWITCHING_PROTOCOLS, 204, 304})
 
 
 class Answer(NamedTuple):
-    """A final answer, with the decompressed body as far as it was read. `is_cut` means that there is more."""
+    """A final response, with the decompressed body as far as it was read. `is_cut` means there is more."""
 
     status_code: int
     location: str | None
@@ -36,12 +36,11 @@ class Answer(NamedTuple):
 
 
 class AnswerReader(asyncio.Protocol):
-    """Settles `answer` with an Answer or with ExchangeFailed, and drops everything that comes afterwards.
+    """Settles `answer` with an Answer or with ExchangeFailed, and discards everything afterwards.
 
     Reading stops after the head, unless the body reader wants the body. The body of a redirect that will be
-    followed is never read. A body is read up to a cap, and all heads together, interim ones included, have a
-    cap of their own. The answer as a whole has a third cap, since the framing can be many times larger than
-    the body.
+    followed is never read. The body has a size limit, and so have all heads together, including interim ones.
+    The whole response has a third limit, since the framing can be many times larger than the body.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class AnswerReader(asyncio.Protocol):
         self._body_reader = body_reader
         self._on_first_byte: Callable[[], None] | None = on_first_byte
 
-        self._unread = bytearray()  # of a head that has not come to its end
+        self._unread = bytearray()  # an incomplete head
         self._searched_bytes = 0
         self._interim_bytes = 0
         self._head: Head | None = None
@@ -68,7 +67,7 @@ class AnswerReader(asyncio.Protocol):
         self._received_bytes = 0
 
     def let_go(self) -> None:
-        """Drop what was read. Otherwise it would live until a garbage collection."""
+        """Drop the data read. Otherwise it would live until a garbage collection."""
         self._unread.clear()
         self._body.clear()
         self._body_reader = self._decompressor = None
@@ -76,7 +75,7 @@ class AnswerReader(asyncio.Protocol):
     # Called by the transport
 
     def data_received(self, received: bytes) -> None:
-        """Read heads until the final one, and its body as far as it is wanted."""
+        """Read heads up to the final one, and as much of its body as is wanted."""
         self._received_bytes += len(received)
         if self._on_first_byte:
             self._on_first_byte()
@@ -92,10 +91,10 @@ class AnswerReader(asyncio.Protocol):
             self._fail(failed)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Finish an answer that ends with its connection. Any other answer has failed."""
+        """Finish a response that ends with its connection. Any other response has failed."""
         if self.answer.done():
             return
-        if isinstance(error, ssl.SSLError):  # with TLS 1.3, a server can refuse us only after the handshake
+        if isinstance(error, ssl.SSLError):  # with TLS 1.3, a server can reject us only after the handshake
             self._fail(ExchangeFailed(FailureCode.TLS_INVALID, explain(error)))
         elif self._on_first_byte:
             self._fail(broken_off("The connection was closed before an answer came"))
@@ -105,9 +104,9 @@ class AnswerReader(asyncio.Protocol):
             self._end()
 
     def _end(self) -> None:
-        """End with a connection that the server closed in good order."""
+        """Handle a connection that the server closed cleanly."""
         if not self._head and self._unread.endswith(b"\n"):
-            self.data_received(b"\n")  # browsers and curl do not miss the empty line either
+            self.data_received(b"\n")  # browsers and curl do without the empty line, too
         if not self.answer.done():
             if self._framing and self._framing.may_break_off:
                 self._end_body()
@@ -123,7 +122,7 @@ class AnswerReader(asyncio.Protocol):
         self._fail(broken_off("The connection broke off in the middle of the answer"))
 
     def _read_heads(self, received: bytes) -> bytes:
-        """Read interim answers and the final head. Returns what has come of the body."""
+        """Read interim heads and the final one. Returns what has arrived of the body."""
         self._unread += received
         while True:
             end = find_end(self._unread, self._searched_bytes)
@@ -144,7 +143,7 @@ class AnswerReader(asyncio.Protocol):
             self._interim_bytes += end
 
     def _begin(self, head: Head) -> None:
-        """Finish with the head, or begin the body if somebody reads it."""
+        """Finish with the head, or begin the body if it is wanted."""
         self._head = head
         framing = choose_framing(head)
         is_followed = self._follows_redirects and is_redirect(head.status_code, self._location())
@@ -158,7 +157,7 @@ class AnswerReader(asyncio.Protocol):
             self._end_body()
 
     def _read_body(self, received: bytes) -> None:
-        """Let the body reader read what has come, unless it has read enough."""
+        """Pass what has arrived to the body reader, unless it has read enough."""
         if not self._body_reader or not self._framing or not self._decompressor:
             return
         if self._received_bytes > MAX_ANSWER_BYTES:
@@ -208,4 +207,4 @@ class AnswerReader(asyncio.Protocol):
     def _fail(self, failed: ExchangeFailed) -> None:
         if not self.answer.done():
             self.answer.set_exception(failed)
-            self.answer.exception()  # marks it as seen: nobody asks for it after a failed handshake
+            self.answer.exception()  # marks it as retrieved: nobody awaits it after a failed handshake

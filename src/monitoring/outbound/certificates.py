@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from monitoring.outbound.tls_settings import trust_authority
 
-# Of OpenSSL's x509_vfy.h
+# From OpenSSL's x509_vfy.h
 EXPIRED = 10
 _SENTENCES = {
     9: "The certificate is not valid yet",
@@ -28,13 +28,13 @@ _SENTENCES = {
     68: "The certificate, or one of its authorities', is signed with a weak digest: it needs SHA-256",
 }
 
-# Python's own, and what it leaves out although Chromium and curl offer it: RSA for the exchange of keys, and
-# SHA-1 for the authentication of records, which is no signature.
+# Python's defaults, and what they omit although Chromium and curl offer it: RSA key exchange, and SHA-1 for
+# record authentication, which is no signature.
 _SUITES = (
     "@SECLEVEL=2:ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:DHE+AES:kRSA+AESGCM:kRSA+AES:!aNULL:!eNULL:!aDSS:!AESCCM"
 )
 _ALL_SUITES = "@SECLEVEL=0:ALL:!eNULL"
-# Servers from before RFC 5746 are opened by browsers too. `ssl` names this option since 3.12.
+# Browsers connect to servers older than RFC 5746, too. `ssl` names this option since 3.12.
 _LEGACY_SERVER_CONNECT = getattr(ssl, "OP_LEGACY_SERVER_CONNECT", 0x4)
 
 NO_TLS = "The server does not speak TLS on this port"
@@ -77,30 +77,29 @@ class Expiry(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """The certificate's name, as the beginning of a sentence."""
+        """The certificate, as the subject of a sentence."""
         return "An authority's certificate in the chain" if self.is_of_authority else "The certificate"
 
 
 def make_verifying_context(ca_file: str | None, certificate_authority: str | None = None) -> ssl.SSLContext:
-    """Trust what browsers trust, or the authorities of `ca_file` instead of the system's.
+    """Return a context that trusts the system's authorities, or those of `ca_file` instead.
 
-    A `certificate_authority` (PEM) is trusted instead of both. Raises ValueError and OSError if it cannot be
-    read.
+    A `certificate_authority` (PEM) replaces both. Raises ValueError and OSError if it cannot be read.
     """
     if certificate_authority is None:
         context = ssl.create_default_context(cafile=ca_file)
     else:
         context = ssl.create_default_context(cadata=certificate_authority)
         trust_authority(context, certificate_authority)
-    # Since 3.13, Python asks more of authorities than browsers do.
+    # Since 3.13, Python is stricter with authorities than browsers are.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    # A host is named by the subject's alternative names alone (RFC 9525 §6.3).
+    # Only the subject alternative names identify a host (RFC 9525 §6.3).
     context.hostname_checks_common_name = False
     return context
 
 
 def make_browsing_context(ca_file: str | None, certificate_authority: str | None = None) -> ssl.SSLContext:
-    """Verify as `make_verifying_context` does, and speak with every server that browsers speak with."""
+    """Verify as `make_verifying_context` does, and accept every server that browsers accept."""
     context = make_verifying_context(ca_file, certificate_authority)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers(_SUITES)
@@ -109,7 +108,10 @@ def make_browsing_context(ca_file: str | None, certificate_authority: str | None
 
 
 def make_trusting_context() -> ssl.SSLContext:
-    """Verify nothing, and speak with every server that OpenSSL can speak with, however weak it protects."""
+    """Return a context that verifies nothing, and connects to any server that OpenSSL can.
+
+    Weak protection is accepted, too.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -120,20 +122,20 @@ def make_trusting_context() -> ssl.SSLContext:
 
 
 def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
-    """Return why a handshake failed; with `expired`, name the certificate and its date."""
+    """Return why a handshake failed; with `expired`, name that certificate and its date."""
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code == EXPIRED and expired:
             return f"{expired.subject} expired on {expired.at:%Y-%m-%d}"
         return _SENTENCES.get(error.verify_code, "The certificate cannot be trusted")
-    reason = getattr(error, "reason", None) or ""  # errors that `ssl` itself raises have none
+    reason = getattr(error, "reason", None) or ""  # errors raised by `ssl` itself have none
     return _REASONS.get(reason, "The TLS handshake failed")
 
 
 @lru_cache(maxsize=2048)
 def expiry_of(certificate: bytes) -> datetime | None:
-    """Return the notAfter of a certificate in DER (RFC 5280 §4.1), or None if it cannot be found.
+    """Return the notAfter of a DER certificate (RFC 5280 §4.1); None if it cannot be found.
 
-    It is read by hand: it is only a few fields deep, and `ssl` returns it for verified certificates only.
+    It is parsed by hand: it is only a few fields deep, and `ssl` returns it for verified certificates only.
     """
     try:
         fields = _Elements(_Elements(_Elements(certificate).enter(_SEQUENCE)).enter(_SEQUENCE))
@@ -150,27 +152,28 @@ def expiry_of(certificate: bytes) -> datetime | None:
 
 
 def find_first_expiry(chain: Sequence[bytes]) -> Expiry | None:
-    """Return the first expiry of certificates in DER, the server's own first; None if none can be read."""
+    """Return the earliest expiry of DER certificates, the server's first; None if none can be read."""
     expiries = [Expiry(at, number > 0) for number, each in enumerate(chain) if (at := expiry_of(each))]
     return min(expiries, default=None)
 
 
 def read_chain(tls: ssl.SSLObject) -> list[bytes]:
-    """Return certificates in DER after a handshake, the server's own first.
+    """Return the DER certificates after a handshake, the server's own first.
 
-    If the server was verified, it is the verified chain with its authority; otherwise, what the server sent.
+    If the server was verified, this is the verified chain with its authority; otherwise, it is what the
+    server sent.
     """
     is_verified = tls.context.verify_mode is ssl.CERT_REQUIRED
     if sys.version_info >= (3, 13):
         return tls.get_verified_chain() if is_verified else tls.get_unverified_chain()
-    # Until 3.12 only the object below has them, without documentation.
+    # Until 3.12, only the undocumented inner object has them.
     within = tls._sslobj  # type: ignore[attr-defined]  # noqa: SLF001
     chain = within.get_verified_chain() if is_verified else within.get_unverified_chain()
     return [certificate.public_bytes(_DER) for certificate in chain or ()]
 
 
 def read_names(certificate: bytes) -> list[str]:
-    """Return the host names that a certificate in DER covers: its alternative names (RFC 5280 §4.2.1.6)."""
+    """Return the host names that a DER certificate covers: its DNS alternative names (RFC 5280 §4.2.1.6)."""
     from cryptography import x509  # noqa: PLC0415 - few monitors look at names
 
     try:
@@ -182,14 +185,14 @@ def read_names(certificate: bytes) -> list[str]:
 
 
 def covers(name: str, host: str) -> bool:
-    """Return whether a name of a certificate covers a host. A `*` matches one label (RFC 9525 §6.3)."""
+    """Return whether a certificate's name covers a host. A `*` matches one label (RFC 9525 §6.3)."""
     name, host = name.lower(), host.lower()
     label, _, domain = host.partition(".")
     return name == host or (bool(label) and name == f"*.{domain}")
 
 
 class _Elements:
-    """Reads the elements of a constructed value, one after the other (X.690 §8.1)."""
+    """Reads the elements of a constructed value in order (X.690 §8.1)."""
 
     def __init__(self, encoded: bytes) -> None:
         self._encoded = encoded
@@ -216,7 +219,7 @@ class _Elements:
 
 
 def _read_time(tag: int, written: str) -> datetime:
-    """Read a UTCTime, whose years are 1950 to 2049, or a GeneralizedTime (RFC 5280 §4.1.2.5)."""
+    """Parse a UTCTime, whose years are 1950 to 2049, or a GeneralizedTime (RFC 5280 §4.1.2.5)."""
     if tag == _UTC_TIME:
         written = ("19" if written >= "50" else "20") + written
     return datetime.strptime(written, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)

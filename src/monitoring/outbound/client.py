@@ -21,7 +21,7 @@ from monitoring.settings import Settings
 
 @asynccontextmanager
 async def open_configured_client(settings: Settings) -> AsyncIterator[HttpClient]:
-    """Open a client with a dialer of its own. When the block ends, requests under way are cancelled."""
+    """Open a client with its own dialer. When the block ends, requests in progress are cancelled."""
     async with open_configured_dialer(settings) as dialer:
         yield HttpClient(dialer)
 
@@ -35,11 +35,11 @@ class HttpClient:
     async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
         """Send a request and return the result, whatever the network and the other side do.
 
-        The exchange ends with the head of the answer. With a body reader it ends with the body, or earlier:
-        when the reader has read enough, or at the cap.
+        The exchange ends with the response's head. With a body reader it ends with the body, or earlier: when
+        the reader has read enough, or at the size limit.
 
         Raises ValueError for an invalid request, and OSError when this machine has no sockets left. Neither
-        is a fault of the other side.
+        is the other side's fault.
         """
         try:
             return await self._dialer.call(partial(_follow, request, body_reader), request.timeout_seconds)
@@ -50,7 +50,7 @@ class HttpClient:
 
 
 async def _follow(request: OutboundRequest, body_reader: BodyReader | None, call: Call) -> Exchange:
-    """Send a request, and follow redirects if it says so."""
+    """Send a request, and follow redirects if the request says so."""
     hop, cookies = _first_hop(request), Cookies()
     expiries: list[Expiry] = []
     for _ in range(MAX_REDIRECTS + 1):

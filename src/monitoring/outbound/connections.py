@@ -29,11 +29,12 @@ from monitoring.outbound.targets import Endpoint
 from monitoring.outbound.tls_channel import TlsChannel
 from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings, show_certificate
 
-# The owner of a name chooses its addresses. One check must not become a scan of a thousand of them.
+# A name's owner chooses its addresses. One check must not become a scan of a thousand of them.
 MAX_ADDRESSES_TRIED = 4
 MAX_SECOND_LOOK_SECONDS = 2.0
 
-# Of monitors with certificates of their own. One that trusts the system's authorities takes a megabyte.
+# Contexts for monitors with their own certificates. One that trusts the system's authorities takes a
+# megabyte.
 _MAX_CONTEXTS = 64
 
 Reader = TypeVar("Reader", bound=asyncio.Protocol)
@@ -43,9 +44,8 @@ Result = TypeVar("Result")
 class Connection(NamedTuple, Generic[Reader]):
     """An open connection.
 
-    With TLS, `tls_expiry` is of the chain by which the server's certificate was verified, its authority's
-    included. Where nothing is verified, it is of the server's own certificate. `chain` is as `read_chain`
-    returns it.
+    With TLS, `tls_expiry` is the earliest expiry of the verified chain, including its authority. Without
+    verification, it is that of the server's own certificate. `chain` is as `read_chain` returns it.
     """
 
     transport: asyncio.Transport | TlsChannel
@@ -55,9 +55,9 @@ class Connection(NamedTuple, Generic[Reader]):
 
 
 class Destination(NamedTuple):
-    """What to connect to. `tls_host` is the host that the certificate must name, or None without TLS.
+    """What to connect to. `tls_host` is the host that the certificate must cover; None without TLS.
 
-    `addresses` are those of `host`. `ask_for_tls` is said before the handshake.
+    `addresses` are those of `host`. `ask_for_tls` runs before the handshake.
     """
 
     host: str
@@ -74,7 +74,7 @@ class Connector:
 
     def __init__(self, ca_file: str | None = None) -> None:
         self._ca_file = ca_file
-        _make_context(AS_USUAL, ca_file, verifies=True)  # so that a file that cannot be read fails here
+        _make_context(AS_USUAL, ca_file, verifies=True)  # so that an unreadable file fails here
 
     async def open(
         self,
@@ -83,12 +83,11 @@ class Connector:
         deadline: float,
         stopwatch: Stopwatch,
     ) -> Connection[Reader]:
-        """Connect, shake hands, and let a new reader read.
+        """Connect, perform the TLS handshake if any, and attach a new reader.
 
-        If there are several addresses, the first few are tried. Each of them except the last gets half of the
-        time that is left until `deadline` (on the loop's clock), so that an address that never replies does
-        not use up the time of the next. Raises ExchangeFailed, and OSError when this machine has no sockets
-        left.
+        If there are several addresses, the first few are tried. Each except the last gets half of the time
+        left until `deadline` (on the loop's clock), so that an unresponsive address does not use up the next
+        one's time. Raises ExchangeFailed, and OSError when this machine has no sockets left.
         """
         if destination.tls_host is None:
             transport, reader = await _connect_to_one(destination, new_reader, deadline, stopwatch)
@@ -105,9 +104,10 @@ class Connector:
         return connection
 
     async def ping(self, _: Endpoint, addresses: Sequence[Address], deadline: float) -> float:
-        """Ping the addresses in turn, and return an echo's round trip in milliseconds.
+        """Ping the addresses in turn, and return the round trip in milliseconds.
 
-        Raises ExchangeFailed, PermissionError if the kernel allows no pings, and OSError as `open` does.
+        Raises ExchangeFailed, PermissionError if the kernel does not permit pings, and OSError as `open`
+        does.
         """
         return await try_in_turn(addresses, ping, deadline)
 
@@ -138,9 +138,9 @@ class Connector:
 
 
 async def _look_again(peer: tuple[str, int], destination: Destination, deadline: float) -> Expiry | None:
-    """Connect again without verifying, to learn which certificate expired: OpenSSL does not report it.
+    """Reconnect without verifying, to find out which certificate expired: OpenSSL does not report it.
 
-    Returns None where nothing that the server sends has expired, but an authority that we trust has.
+    Returns None if nothing that the server sends has expired, so that a trusted authority must have.
     """
     loop = asyncio.get_running_loop()
     seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
@@ -161,13 +161,13 @@ async def _look_again(peer: tuple[str, int], destination: Destination, deadline:
 
 
 async def _ask(transport: asyncio.Transport, server: Listener, ask_for_tls: AskForTls) -> TlsChannel:
-    """Ask the server for TLS, and leave the connection to a channel that has not shaken hands yet."""
+    """Ask the server for TLS, and hand the connection to a channel before its handshake."""
     try:
         await ask_for_tls(transport, server)
     except BaseException:
         transport.abort()
         raise
-    if not server.is_silent:  # it would be taken for what is said under TLS (CVE-2011-0411)
+    if not server.is_silent:  # it would be taken for TLS data (CVE-2011-0411)
         transport.abort()
         raise invalid("The server did not wait for the TLS handshake")
     channel = TlsChannel()
@@ -190,7 +190,7 @@ def _make_context(settings: TlsSettings, ca_file: str | None, *, verifies: bool)
 
 
 def choose(addresses: Sequence[Address]) -> list[Address]:
-    """Return the addresses to try, IPv4 and IPv6 in turn, since one may not work (RFC 8305 §4)."""
+    """Return the addresses to try, alternating IPv4 and IPv6, since one may not work (RFC 8305 §4)."""
     if len(addresses) == 1:
         return list(addresses)
     preferred = [address for address in addresses if address.version == addresses[0].version]
@@ -202,7 +202,7 @@ def choose(addresses: Sequence[Address]) -> list[Address]:
 async def try_in_turn(
     addresses: Sequence[Address], attempt: Callable[[Address], Awaitable[Result]], deadline: float
 ) -> Result:
-    """Return the result of the first attempt that succeeds; only the last may take all the time left."""
+    """Return the first successful attempt's result; only the last attempt may take all the time left."""
     loop = asyncio.get_running_loop()
     *others, last = choose(addresses)
     for address in others:

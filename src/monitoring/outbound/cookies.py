@@ -1,7 +1,7 @@
 """The cookies of one check: a site gets back what it set on an earlier hop (RFC 6265).
 
-`http.cookiejar` knows no public suffixes, and does not send an address or `localhost` back what they set for
-themselves by name.
+`http.cookiejar` knows no public suffixes, and does not return cookies that an IP address or `localhost` set
+with their own name as the domain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from monitoring.outbound.targets import Target
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
-# As in browsers and in curl. Servers refuse requests with more.
+# As in browsers and curl. Servers reject requests with more.
 MAX_COOKIE_BYTES = 4096
 MAX_HEADER_BYTES = 8190
 
@@ -35,28 +35,28 @@ class _Cookie:
     is_secure: bool
 
     def is_for(self, target: Target) -> bool:
-        """Return whether a request may carry it (RFC 6265 §5.4)."""
+        """Return whether a request to `target` may carry this cookie (RFC 6265 §5.4)."""
         if target.host != self.domain and (self.is_host_only or not _matches(target, self.domain)):
             return False
         return _is_below(_path_of(target), self.path) and (not self.is_secure or _is_trustworthy(target))
 
 
 class Cookies:
-    """What servers set and have not deleted, for as long as it lives."""
+    """The cookies that servers have set and not deleted."""
 
     def __init__(self) -> None:
-        # By name, domain and path, of which a later cookie replaces an earlier one (RFC 6265 §5.3)
+        # By name, domain and path: a later cookie replaces an earlier one with the same key (RFC 6265 §5.3)
         self._cookies: dict[tuple[str, str, str], _Cookie] = {}
 
     def keep(self, target: Target, set_cookies: Iterable[bytes]) -> None:
-        """Read the Set-Cookie headers of an answer. Invalid ones and those of other targets are ignored."""
+        """Store a response's Set-Cookie headers. Invalid ones and those for other sites are ignored."""
         for header in set_cookies:
             written = header.decode("latin-1")
             if len(header) <= MAX_COOKIE_BYTES and not _CONTROL.search(written):
                 self._keep(target, written)
 
     def write(self, target: Target, given: str = "") -> str:
-        """Return the Cookie header of a request, or nothing. A cookie replaces a given one of its name."""
+        """Return a request's Cookie header, or "". A stored cookie replaces a given one of the same name."""
         kept = [cookie for cookie in self._cookies.values() if cookie.is_for(target)]
         names = {_name_of(cookie.pair) for cookie in kept}
         pairs = [pair for each in given.split(";") if (pair := each.strip()) and _name_of(pair) not in names]
@@ -94,25 +94,25 @@ def _path_of(target: Target) -> str:
 
 
 def _is_below(path: str, of_cookie: str) -> bool:
-    """Match a path (RFC 6265 §5.1.4)."""
+    """Return whether a path matches a cookie's path (RFC 6265 §5.1.4)."""
     return path == of_cookie or path.startswith(of_cookie if of_cookie.endswith("/") else f"{of_cookie}/")
 
 
 def _matches(target: Target, domain: str) -> bool:
-    """Return whether a host is below a domain that has a single owner (RFC 6265 §5.1.3, §5.3 step 5)."""
+    """Return whether a host is below a domain that is no public suffix (RFC 6265 §5.1.3, §5.3 step 5)."""
     if target.address or not target.host.endswith(f".{domain}"):
         return False
     return not _public_suffixes().is_public(domain)
 
 
 def _is_trustworthy(target: Target) -> bool:
-    """Return whether `Secure` cookies go there: by TLS, or within one machine (W3C, Secure Contexts §3.1)."""
+    """Return whether `Secure` cookies may be sent: over TLS or locally (W3C, Secure Contexts §3.1)."""
     is_local = target.address.is_loopback if target.address else target.host == "localhost"
     return target.scheme == "https" or is_local
 
 
 def _is_over(attributes: dict[str, str]) -> bool:
-    """Return whether a cookie deletes another: Max-Age counts before Expires (RFC 6265 §5.3 step 3)."""
+    """Return whether a cookie has expired: Max-Age outranks Expires (RFC 6265 §5.3 step 3)."""
     if re.fullmatch(r"-?\d{1,18}", max_age := attributes.get("max-age", "")):
         return int(max_age) <= 0
     try:

@@ -1,7 +1,7 @@
 """The only way to connect to an untrusted host.
 
-A host's name is resolved once, all its addresses are checked, and only such an address is connected to. HTTP
-and every other protocol use connections from here.
+A host name is resolved once, all its addresses are checked, and only a checked address is connected to. HTTP
+and all other protocols use connections from here.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ Result = TypeVar("Result")
 
 
 class Names(Protocol):
-    """Whoever knows the addresses and records of hosts."""
+    """Resolves host names and looks up their records."""
 
     async def resolve(self, host: str) -> list[Address]:
-        """Return the addresses of a host, the most promising first. Raises what `Dialer.call` raises."""
+        """Return a host's addresses, the most promising first. Raises what `Dialer.call` raises."""
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return the records of a name by this server, or by the operator's. Raises as `resolve` does."""
+        """Return a name's records from this server, or from the operator's. Raises as `resolve` does."""
 
 
 class Hosts(Protocol):
-    """Whoever leads to the hosts of addresses that were judged."""
+    """Connects to hosts whose addresses were checked."""
 
     async def open(
         self,
@@ -50,10 +50,10 @@ class Hosts(Protocol):
         deadline: float,
         stopwatch: Stopwatch,
     ) -> Connection[Reader]:
-        """Connect, shake hands, and let a new reader read. Raises what `Dialer.call` raises."""
+        """Connect, perform any TLS handshake, and attach a new reader. Raises what `Dialer.call` raises."""
 
     async def ping(self, endpoint: Endpoint, addresses: Sequence[Address], deadline: float) -> float:
-        """Return an echo's round trip in milliseconds. Raises what `Call.ping` raises."""
+        """Return the round trip of an echo in milliseconds. Raises what `Call.ping` raises."""
 
 
 @asynccontextmanager
@@ -64,11 +64,11 @@ async def open_dialer(
     ca_file: str | None = None,
     may_ping: bool = True,
 ) -> AsyncIterator[Dialer]:
-    """Open a dialer for the running loop. When the block ends, calls that are still under way are cancelled.
+    """Open a dialer for the running loop. When the block ends, calls in progress are cancelled.
 
-    `allowed_networks` (CIDR) may be reached although they are not public; the metadata addresses of clouds
-    never may. `ca_file` replaces the system's certificate authorities. `may_ping` is the operator's
-    permission; the kernel must permit pings, too.
+    `allowed_networks` (CIDR) may be reached although they are not public; cloud metadata addresses never may.
+    `ca_file` replaces the system's certificate authorities. `may_ping` is the operator's permission; the
+    kernel must permit pings, too.
     """
     async with Resolver(dns_servers) as resolver:
         dialer = Dialer(resolver, Connector(ca_file), read_networks(allowed_networks), may_ping=may_ping)
@@ -79,7 +79,7 @@ async def open_dialer(
 
 
 def open_configured_dialer(settings: Settings) -> AbstractAsyncContextManager[Dialer]:
-    """Open a dialer with the networks, name servers and certificate authorities of the settings."""
+    """Open a dialer with the configured networks, name servers and certificate authorities."""
     return open_dialer(
         allowed_networks=settings.allowed_networks,
         dns_servers=settings.dns_servers,
@@ -89,7 +89,7 @@ def open_configured_dialer(settings: Settings) -> AbstractAsyncContextManager[Di
 
 
 class Dialer:
-    """Makes calls, and never more of them at once than the process has connections for."""
+    """Makes calls, never more at once than the process has connections for."""
 
     def __init__(
         self,
@@ -105,16 +105,16 @@ class Dialer:
         self._may_ping = may_ping
         self._max_connections = _affordable_connections()
         self._spare_connections = asyncio.Semaphore(self._max_connections)
-        # The tasks with a call under way. `close` gives each of them a future to wait for.
+        # The tasks with a call in progress. `close` gives each a future to wait for.
         self._calling: dict[asyncio.Task[object], asyncio.Future[None] | None] = {}
 
     @property
     def max_connections(self) -> int:
-        """How many calls are made at once. Further ones wait."""
+        """The maximum number of concurrent calls. Further calls wait."""
         return self._max_connections
 
     async def close(self) -> None:
-        """Cancel every task that has a call under way, and wait until the calls have ended."""
+        """Cancel every task with a call in progress, and wait until the calls have ended."""
         ends = {task: asyncio.get_running_loop().create_future() for task in self._calling}
         self._calling.update(ends)
         for task in ends:
@@ -126,9 +126,8 @@ class Dialer:
         """Run `talk`, which connects and speaks a protocol, within this time, and return its result.
 
         The time starts when a connection is free: a process uses at most half of the files it may open.
-
-        Raises ExchangeFailed for whatever the network or the other side does, running out of time included,
-        and OSError when this machine has no sockets left, which says nothing about the other side.
+        Raises ExchangeFailed for any failure of the network or the other side, including timeouts, and
+        OSError when this machine has no sockets left, which says nothing about the other side.
         """
         task = cast("asyncio.Task[object]", asyncio.current_task())
         self._calling[task] = None
@@ -149,7 +148,7 @@ class Dialer:
                     failed.timings = call.stopwatch.timings()
                     raise failed from None
                 except ExchangeFailed as failed:
-                    # A refused address gets no timings: they would reveal what listens there.
+                    # A blocked address gets no timings: they would reveal what listens there.
                     if failed.failure.code != FailureCode.BLOCKED_ADDRESS:
                         failed.timings = call.stopwatch.timings()
                     raise
@@ -192,8 +191,8 @@ class Call:
     ) -> Connection[Reader]:
         """Resolve the endpoint's host, check its addresses, and connect. The caller closes the connection.
 
-        With `tls_host` the connection is secured, and the certificate must be for that host; `ask_for_tls` is
-        said before. Raises what `Dialer.call` raises.
+        With `tls_host` the connection is secured, and the certificate must be for that host; `ask_for_tls`
+        runs first. Raises what `Dialer.call` raises.
         """
         addresses = await self.find_addresses(endpoint)
         destination = Destination(
@@ -210,8 +209,8 @@ class Call:
     async def ping(self, endpoint: Endpoint, ip_version: int | None = None) -> float:
         """Resolve the endpoint's host, check its addresses, and return an echo's round trip in milliseconds.
 
-        With `ip_version`, only addresses of this version are asked. Raises what `Dialer.call` raises, and
-        PermissionError if no pings may be sent from here.
+        With `ip_version`, only addresses of this version are pinged. Raises what `Dialer.call` raises, and
+        PermissionError if pings are not permitted.
         """
         addresses = await self.find_addresses(endpoint)
         if ip_version:
@@ -224,9 +223,9 @@ class Call:
         return await self._connector.ping(endpoint, addresses, self.deadline)
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return the records of a name by this name server, which is judged, or by the operator's.
+        """Return a name's records from this name server, whose address is checked, or from the operator's.
 
-        Theirs may know names that are not for the world, so the addresses that they return are judged.
+        The operator's name servers may know internal names, so the addresses that they return are checked.
         Raises what `Dialer.call` raises.
         """
         if server and server.address:
@@ -239,7 +238,7 @@ class Call:
         return records
 
     def judge(self, addresses: Iterable[Address]) -> None:
-        """Raise ExchangeFailed unless every address is permitted: one that is refused refuses the host."""
+        """Raise ExchangeFailed unless every address is permitted: one blocked address blocks the host."""
         for address in addresses:
             if not is_permitted(address, self._allowed_networks):
                 raise blocked()

@@ -1,6 +1,6 @@
-"""Asks for ICMP echoes by the kernel's unprivileged sockets: icmp(7), `net.ipv4.ping_group_range`.
+"""Sends ICMP echoes through the kernel's unprivileged sockets: icmp(7), `net.ipv4.ping_group_range`.
 
-The kernel gives each socket an identifier of its own, writes the checksums, and passes on replies alone.
+The kernel gives each socket its own identifier, writes the checksums, and delivers only replies.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from time import perf_counter
 from monitoring.outbound.addresses import Address
 from monitoring.outbound.failures import broken_off, is_ours
 
-# One lost packet proves nothing. `ping` sends as often.
+# One lost packet proves nothing. `ping` uses the same interval.
 SECONDS_BETWEEN = 1.0
 MAX_REPLY_BYTES = 2048
 
 _HEADER = struct.Struct("!BBHHH")  # type, code, checksum, identifier, sequence number
 _TOKEN_BYTES = 16
 
-# By version of IP: family, protocol, and the types of a request and of its reply (RFC 792, RFC 4443 §4)
+# By IP version: family, protocol, and the types of a request and its reply (RFC 792, RFC 4443 §4)
 _KINDS = {
     4: (socket.AF_INET, socket.IPPROTO_ICMP, 8, 0),
     6: (socket.AF_INET6, socket.IPPROTO_ICMPV6, 128, 129),
@@ -41,9 +41,9 @@ def may_ping() -> bool:
 
 
 async def ping(address: Address) -> float:
-    """Ask for an echo each second until one comes, and return its round trip in milliseconds.
+    """Send an echo request every second until one is answered, and return its round trip in milliseconds.
 
-    Whoever calls it limits the time. Raises ExchangeFailed, PermissionError if the kernel allows no pings,
+    The caller limits the time. Raises ExchangeFailed, PermissionError if the kernel does not permit pings,
     and OSError when this machine has no sockets left.
     """
     family, protocol, request, reply = _KINDS[address.version]

@@ -8,22 +8,23 @@ from monitoring.outbound.failures import invalid
 
 MAX_GZIP_MEMBERS = 256  # an honest mebibyte has a few dozen
 MAX_CODINGS = 5  # as in curl
-MAX_INNER_RATIO = 8  # how much larger than its cap a body may be that is compressed a second time
+MAX_INNER_RATIO = 8  # output limit of intermediate layers, relative to `max_bytes`
 
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _RAW = -zlib.MAX_WBITS  # some servers send this as "deflate"
 _GZIP_MAGIC = b"\x1f\x8b"
 
 _GZIP = frozenset({"gzip", "x-gzip"})
-# A body in one of these cannot be read (IANA's registry of content codings, without those for special files).
+# Bodies in these codings cannot be read (IANA's registry of content codings, without those for special
+# files).
 _NOT_ASKED_FOR = frozenset({"br", "compress", "dcb", "dcz", "x-compress", "zstd"})
 
 
 class Decompressor:
     """Decodes a Content-Encoding piece by piece, up to `max_bytes`. `is_cut` means that there was more.
 
-    Many servers name a charset there, or what is no coding at all. It is ignored, as in browsers. Raises
-    ExchangeFailed for a coding that was not asked for, and for more than `MAX_CODINGS`.
+    Many servers send a charset or an unknown coding there. It is ignored, as in browsers. Raises
+    ExchangeFailed for a coding that was not requested, and for more than `MAX_CODINGS`.
     """
 
     def __init__(self, encoding: str, max_bytes: int) -> None:
@@ -33,7 +34,7 @@ class Decompressor:
         codings = [name for name in names if name in _GZIP or name == "deflate"]
         if len(codings) > MAX_CODINGS:
             raise invalid(f"The answer is compressed more than {MAX_CODINGS} times")
-        # The coding that was applied last is undone first (RFC 9110 §8.4).
+        # The coding applied last is removed first (RFC 9110 §8.4).
         self._layers = [
             _Layer(max_bytes * (MAX_INNER_RATIO if position else 1) + 1, has_members=name in _GZIP)
             for position, name in reversed(list(enumerate(codings)))
@@ -59,7 +60,7 @@ class Decompressor:
 class _Layer:
     """One coding, which inflates to no more than `max_bytes`.
 
-    Bytes after a compressed body are ignored, as in browsers, unless they are a further member of a gzip file
+    Bytes after a compressed body are ignored, as in browsers, unless they are another member of a gzip file
     (RFC 1952 §2.2).
     """
 
@@ -68,21 +69,21 @@ class _Layer:
         self._has_members = has_members
         self._inflating = zlib.decompressobj(_GZIP_OR_ZLIB)
         self._members = 0
-        self._after_member = b""  # what may be the beginning of another one
+        self._after_member = b""  # possibly the beginning of another member
         self._is_over = False
 
     @property
     def is_full(self) -> bool:
-        """Whether there may be more than was inflated."""
+        """Whether there may be more than what was inflated."""
         return self._room == 0
 
     @property
     def is_complete(self) -> bool:
-        """Whether the body ended where its compression does. A server may also compress an empty one."""
+        """Whether the body ended where its compression ends. An empty body need not be compressed."""
         return not self._members or self._inflating.eof
 
     def inflate(self, piece: bytes) -> bytes:
-        """Inflate as much as there is room for, member by member."""
+        """Inflate as much as fits, member by member."""
         rest, inflated = self._after_member + piece, []
         self._after_member = b""
         while rest and not self._is_over and self._room:
@@ -112,5 +113,5 @@ class _Layer:
 
 
 def _codings(encoding: str) -> list[str]:
-    """Read a list, in which members may be empty (RFC 9110 §5.6.1)."""
+    """Parse a list, in which elements may be empty (RFC 9110 §5.6.1)."""
     return [coding for written in encoding.split(",") if (coding := written.strip().lower())]

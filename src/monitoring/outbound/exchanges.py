@@ -15,16 +15,16 @@ from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import read_target
 from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings
 
-# Names in lower case
+# Header names are in lower case
 Headers: TypeAlias = "Mapping[bytes, Sequence[bytes]]"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutboundRequest:
-    """A request, which caches the bytes that it sends.
+    """A request, which caches the bytes to send.
 
-    `timeout_seconds` is for the whole exchange, redirects and reading included. The client certificate of
-    `tls` is shown to the origin of `url` alone.
+    `timeout_seconds` covers the whole exchange, including redirects and reading. The client certificate of
+    `tls` is presented only to the origin of `url`.
     """
 
     method: str
@@ -43,21 +43,21 @@ class OutboundRequest:
 
 
 class BodyReader(Protocol):
-    """Reads the body of the final answer as far as it is needed."""
+    """Reads the body of the final response as far as needed."""
 
     def begin(self, status_code: int, headers: Headers) -> bool:
-        """Look at the head, and return whether to read the body."""
+        """Inspect the head, and return whether to read the body."""
 
     def read(self, piece: bytes) -> bool:
-        """Take the next piece of the decompressed body, and return whether to continue."""
+        """Process the next piece of the decompressed body, and return whether to continue."""
 
 
 class Exchange(NamedTuple):
     """The result of a request: a status and the body as far as it was read, or a failure.
 
-    `is_cut` means that reading ended before the body did. `headers` are those of the answer, as bytes with
-    names in lower case. `retry_after` is that header unparsed, or empty. `tls_expires_at` is the first expiry
-    of all certificates involved, including authorities and redirects, and `expiring_certificate` names that
+    `is_cut` means that reading ended before the body did. `headers` are the response's, as bytes with names
+    in lower case. `retry_after` is that header unparsed, or empty. `tls_expires_at` is the earliest expiry of
+    all certificates involved, including authorities and redirects, and `expiring_certificate` describes that
     certificate.
     """
 

@@ -12,12 +12,12 @@ from enum import StrEnum
 
 from monitoring.outbound.stopwatch import Phase, Timings
 
-# When this machine has run out of these, the other side is not at fault.
+# When this machine has run out of these resources, the other side is not at fault.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 class FailureCode(StrEnum):
-    """Why there is no complete answer. The names are those of the document's CheckError."""
+    """Why there is no complete response. The names are those of the document's CheckError."""
 
     DNS_FAILURE = "dns_failure"
     CONNECTION_REFUSED = "connection_refused"
@@ -32,14 +32,14 @@ class FailureCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure and its sentence, which reveals nothing about a refused address."""
+    """A failure code and its sentence, which reveals nothing about a blocked address."""
 
     code: FailureCode
     message: str
 
 
 class ExchangeFailed(Exception):  # noqa: N818 - to the caller it is an outcome
-    """Raised wherever the failure of an exchange is noticed.
+    """Raised where an exchange fails.
 
     `tls_expires_at` is set if an expired certificate is the reason, and `timings` once the call has ended.
     """
@@ -53,7 +53,7 @@ class ExchangeFailed(Exception):  # noqa: N818 - to the caller it is an outcome
 
 
 def blocked() -> ExchangeFailed:
-    """Return the failure for every address that is refused.
+    """Return the failure for every blocked address.
 
     All of them share one sentence, so that a client learns nothing about this service's own network.
     """
@@ -61,21 +61,21 @@ def blocked() -> ExchangeFailed:
 
 
 def too_late(timeout_seconds: float, phase: Phase) -> ExchangeFailed:
-    """Return the failure of a call whose time ran out in this phase."""
+    """Return the failure for a call that timed out in this phase."""
     seconds = "1 second" if timeout_seconds == 1 else f"{timeout_seconds:g} seconds"
     return ExchangeFailed(FailureCode.TIMEOUT, f"No answer within {seconds} ({phase.words})")
 
 
 def invalid(message: str) -> ExchangeFailed:
-    """Return the failure of an answer that cannot be understood."""
+    """Return the failure for a response that cannot be parsed."""
     return ExchangeFailed(FailureCode.INVALID_RESPONSE, message)
 
 
 def broken_off(message: str) -> ExchangeFailed:
-    """Return the failure of a connection that could not be opened, or that broke."""
+    """Return the failure for a connection that could not be opened, or that broke."""
     return ExchangeFailed(FailureCode.CONNECTION_FAILED, message)
 
 
 def is_ours(error: OSError) -> bool:
-    """Return whether this machine has run out of sockets or memory: the other side is not to blame."""
+    """Return whether this machine has run out of sockets or memory: the other side is not at fault."""
     return error.errno in _OURS

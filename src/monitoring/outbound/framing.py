@@ -1,4 +1,4 @@
-"""Takes bodies out of what frames them (RFC 9112 §6, §7), piece by piece. Pure."""
+"""Extracts bodies from their framing (RFC 9112 §6, §7), piece by piece. Pure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from monitoring.outbound.heads import NOT_HTTP, Head, find_length, is_chunked
 
 MAX_CHUNK_LINE_BYTES = 16_384
 
-# The end of a chunk, which some servers leave out, and the line before the next
+# The end of a chunk, which some servers omit, and the next chunk's size line
 _SIZE = re.compile(rb"(?:\r?\n)?[ \t]*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\n]*)?\r?\n")
 
 
 class Framing(Protocol):
-    """How a body ends. `is_over` says that it has ended, `may_break_off` that its connection ends it."""
+    """How a body ends. `is_over`: it has ended. `may_break_off`: it ends with its connection."""
 
     is_over: bool
     may_break_off: bool
@@ -25,7 +25,7 @@ class Framing(Protocol):
 
 
 def choose_framing(head: Head) -> Framing:
-    """Return how the body that follows a head is framed. Raises ExchangeFailed."""
+    """Return the framing of the body that follows a head. Raises ExchangeFailed."""
     return _Chunks() if is_chunked(head) else _Whole(find_length(head))
 
 
@@ -47,14 +47,14 @@ class _Whole:
 
 
 class _Chunks:
-    """Chunks, whose lines may end with LF alone. The body is over before its trailers, which nobody needs."""
+    """Chunks, whose lines may end with LF alone. The body ends before its trailers, which are ignored."""
 
     may_break_off = False
 
     def __init__(self) -> None:
         self.is_over = False
         self._left = 0  # of the current chunk
-        self._line = b""  # as far as it has come
+        self._line = b""  # an incomplete size line
 
     def take(self, received: bytes) -> bytes:
         unread, position, pieces = self._line + received, 0, []

@@ -1,6 +1,6 @@
-"""Reads the head of an answer (RFC 9112 §4, §5) as Chromium reads it, which forgives servers much. Pure.
+"""Parses the head of a response (RFC 9112 §4, §5) as leniently as Chromium. Pure.
 
-Nothing can be smuggled by what is forgiven, since a connection carries one answer.
+Leniency permits no response smuggling, since a connection carries one response.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MAX_LINES = 5_000
 
 NOT_HTTP = "The answer is not HTTP"
 
-# Chromium finds the status line after up to four bytes that the server left over from an earlier body.
+# Chromium finds the status line after up to four bytes left over from an earlier body.
 _MAX_BYTES_BEFORE = 4
 _PROTOCOL = rb"(?s:.{0,4}?)(?:HTTP|ICY)"  # radio stations say ICY
 _BEGINNING = re.compile(_PROTOCOL, re.IGNORECASE)
@@ -37,24 +37,24 @@ class Head(NamedTuple):
 
 
 def find_end(received: bytes | bytearray, searched_bytes: int) -> int | None:
-    """Return where the head ends, or None if its end has not come.
+    """Return the position after the head's end, or None if its end has not arrived.
 
-    `searched_bytes` is how many were there when it was searched before.
+    `searched_bytes` is how many bytes the previous search covered.
     """
     ended = _END.search(received, max(searched_bytes - 2, _MAX_BYTES_BEFORE))
     return ended.end() if ended else None
 
 
 def check_beginning(received: bytes | bytearray, *, is_all: bool = False) -> None:
-    """Raise ExchangeFailed if what was received cannot become a head, or is complete and is no head."""
+    """Raise ExchangeFailed if `received` cannot become a head or, with `is_all`, is no head."""
     if (is_all or len(received) >= _MAX_BEGINNING_BYTES) and not _BEGINNING.match(received):
         raise invalid(NOT_HTTP)
 
 
 def read_head(written: bytes) -> Head:
-    """Read a head. Raises ExchangeFailed if it has no status.
+    """Parse a head. Raises ExchangeFailed if it has no valid status.
 
-    Lines without a colon or a name are left out. A name may contain whatever the server put there.
+    Lines without a colon or a name are ignored. A name may contain whatever the server put there.
     """
     if b"\n " in written or b"\n\t" in written:
         written = _FOLD.sub(b" ", written)
@@ -72,12 +72,12 @@ def read_head(written: bytes) -> Head:
 
 
 def is_chunked(head: Head) -> bool:
-    """Return whether the body comes in chunks. Other transfer codings are ignored."""
+    """Return whether the body is chunked. Other transfer codings are ignored."""
     return b"chunked" in _members(head, b"transfer-encoding")
 
 
 def find_length(head: Head) -> int | None:
-    """Return the Content-Length, or None if it is missing or not a number (RFC 9110 §8.6).
+    """Return the Content-Length; None if it is missing or not a number (RFC 9110 §8.6).
 
     Raises ExchangeFailed if there are several that differ.
     """

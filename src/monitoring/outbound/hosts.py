@@ -1,4 +1,4 @@
-"""The host of a URL that a client gave. The document's schema has already checked the URL's shape."""
+"""The host of a client's URL. The document's schema has already checked the URL's form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _HOST = re.compile(r"[a-z]+://(?:\[([^\]]+)\]|([^:/?]+))")
 
 
 def host_of(url: str) -> str:
-    """Return the host as it is written; an IPv6 address is returned without its brackets."""
+    """Return the host as written; an IPv6 address is returned without its brackets."""
     matched = _HOST.match(url)
     if not matched:
         raise ValueError("not a URL with a host")

@@ -1,4 +1,4 @@
-"""Reads what a server sends in simple protocols, up to a mark or a number of bytes."""
+"""Reads what a server sends in simple protocols, up to a delimiter or a number of bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 
 class Listener(asyncio.Protocol):
-    """Keeps what comes on a connection until somebody reads it. One task reads at a time."""
+    """Buffers what arrives on a connection until it is read. Only one task may read at a time."""
 
     def __init__(self) -> None:
         self._heard = bytearray()
@@ -15,13 +15,13 @@ class Listener(asyncio.Protocol):
 
     @property
     def is_silent(self) -> bool:
-        """Whether everything that came has been read."""
+        """Whether everything received has been read."""
         return not self._heard
 
     async def read_until(self, wanted: bytes, max_bytes: int) -> bytes:
-        """Read up to the first `wanted`, and return it with what precedes it.
+        """Read up to and including the first `wanted`.
 
-        Raises asyncio.LimitOverrunError if it does not end within `max_bytes`, and
+        Raises asyncio.LimitOverrunError if it is not found within `max_bytes`, and
         asyncio.IncompleteReadError if the connection ends first.
         """
         while (found_at := self._heard.find(wanted, 0, max_bytes)) < 0:
@@ -47,14 +47,14 @@ class Listener(asyncio.Protocol):
         del self._heard[:count]
         return taken
 
-    # What the transport calls
+    # Called by the transport
 
     def data_received(self, received: bytes) -> None:
-        """Keep what came."""
+        """Buffer the data."""
         self._heard += received
         self._news.set()
 
     def connection_lost(self, _: Exception | None) -> None:
-        """Let nobody wait for more."""
+        """Wake up a waiting reader."""
         self._is_over = True
         self._news.set()

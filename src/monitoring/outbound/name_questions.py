@@ -1,4 +1,4 @@
-"""Asks DNS servers for records of any type. It loads dnspython, which takes 9 MiB.
+"""Queries DNS servers for records of any type. It loads dnspython, which takes 9 MiB.
 
 A record is compared in its canonical form (RFC 4034 §6.2), and a TXT record by its whole text.
 """
@@ -24,7 +24,7 @@ import dns.reversename
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid, is_ours
 from monitoring.outbound.targets import Endpoint
 
-# A datagram may be lost. resolv.conf(5) waits as long before it asks again.
+# A datagram may be lost. resolv.conf(5) retries after the same time.
 SECONDS_BETWEEN = 5.0
 
 _SENTENCES = {
@@ -35,14 +35,14 @@ _SENTENCES = {
 
 
 class UnreadableRecord(ValueError):  # noqa: N818 - to a client it is a mistake in a field
-    """Not how a record of this type is written."""
+    """A text that is not a valid record of its type."""
 
 
 async def find_records(host: str, record_type: str, servers: Sequence[Endpoint]) -> list[bytes]:
-    """Return the records of a name, or of the reverse name of an address; there is at least one.
+    """Return the records of a name, or of the reverse name of an address; at least one.
 
-    The servers are asked in turn until one answers, over TCP if an answer is truncated. Aliases are followed.
-    Whoever calls it limits the time. Raises ExchangeFailed, and OSError when this machine has no sockets
+    The servers are queried in turn until one responds, over TCP if a response is truncated. Aliases are
+    followed. The caller limits the time. Raises ExchangeFailed, and OSError when this machine has no sockets
     left.
     """
     query = dns.message.make_query(_name_of(host), record_type, use_edns=0)
@@ -60,9 +60,9 @@ async def find_records(host: str, record_type: str, servers: Sequence[Endpoint])
 
 
 def read_record(record_type: str, written: str) -> bytes:
-    """Read a record as zone files and `dig` write it (RFC 1035 §5.1); the last dot of a name may be missing.
+    """Parse a record as zone files and `dig` write it (RFC 1035 §5.1); a name's last dot is optional.
 
-    A TXT record that does not begin with a quotation mark is its text as it is. Raises UnreadableRecord.
+    A TXT record that does not begin with a quotation mark is taken as plain text. Raises UnreadableRecord.
     """
     if record_type == "TXT" and not written.startswith('"'):
         return written.encode()

@@ -14,7 +14,7 @@ MAX_REDIRECTS = 10
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SEE_OTHER = 303
-# What browsers reveal of themselves to every server. Another header may be a secret, whatever it is called.
+# What browsers send to every server. Any other header may be a secret, whatever its name.
 _FOR_EVERYBODY = frozenset(
     {"accept", "accept-charset", "accept-language", "cache-control", "dnt", "pragma", "user-agent"}
 )
@@ -23,7 +23,7 @@ _ABOUT_THE_BODY = frozenset({"content-encoding", "content-language", "content-lo
 
 @dataclass(frozen=True)
 class Hop:
-    """One of the requests that redirects lead through. `cookies` are those that earlier hops set."""
+    """One request in a chain of redirects. `cookies` are those that earlier hops set."""
 
     target: Target
     method: str
@@ -33,21 +33,20 @@ class Hop:
 
     @cached_property
     def written(self) -> bytes:
-        """The bytes that are sent. Raises ValueError as `write_request` does."""
+        """The bytes to send. Raises ValueError as `write_request` does."""
         return write_request(self)
 
 
 def is_redirect(status_code: int, location: str | None) -> bool:
-    """Return whether an answer is a redirect. A 3xx without Location is an answer like any other."""
+    """Return whether a response is a redirect. A 3xx without Location is an ordinary response."""
     return status_code in _REDIRECTS and location is not None
 
 
 def next_hop(hop: Hop, status_code: int, location: str) -> Hop:
-    """Return the request that a redirect asks for. Raises UnusableUrl.
+    """Return the request that a redirect leads to. Raises UnusableUrl.
 
-    Another origin never gets the body of the first one, nor its headers except those that browsers send to
-    everybody, and a redirect back does not restore them. After 307 and 308, which keep the method, the
-    request then has no body.
+    Another origin gets no body, even after 307 and 308, which keep the method, and only those headers that
+    browsers send to every server. A redirect back restores neither body nor headers.
     """
     following = replace(hop, target=follow_location(hop.target, location))
     if _becomes_get(hop.method, status_code):

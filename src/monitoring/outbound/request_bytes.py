@@ -1,4 +1,4 @@
-"""Writes a request as the bytes that are sent (RFC 9112). Pure."""
+"""Writes a request as bytes (RFC 9112). Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from monitoring.outbound.redirects import Hop
 
-# Framing, host, and accepted encodings. We set these headers, whatever the caller passes.
+# Framing, host and accepted encodings. We set these headers, regardless of the caller's.
 OUR_HEADERS = frozenset(
     {
         "accept-encoding",

@@ -1,4 +1,4 @@
-"""Resolves names with c-ares, so that no thread waits for a name server that does not answer."""
+"""Resolves names with c-ares, so that no thread waits for an unresponsive name server."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ _OURS = {
     aiodns.error.ARES_ENOMEM: errno.ENOMEM,
 }
 
-# Customers' names are complete: search domains would only leak them. EDNS is c-ares' default.
+# Customers' names are fully qualified: search domains would only leak them. EDNS is c-ares' default.
 _FLAGS = pycares.ARES_FLAG_NOSEARCH | pycares.ARES_FLAG_EDNS
 
 
 class Resolver:
-    """Asks `dns_servers` (`address` or `address:port`) or, if there are none, the system's name servers.
+    """Queries `dns_servers` (`address` or `address:port`) or, if empty, the system's name servers.
 
-    The hosts file comes first if the system is configured so. Answers are kept as long as their TTL allows.
+    The hosts file comes first if the system is configured so. Responses are cached as long as their TTL
+    allows.
     """
 
     def __init__(self, dns_servers: tuple[str, ...] = ()) -> None:
@@ -49,11 +50,11 @@ class Resolver:
 
     @property
     def name_servers(self) -> list[Endpoint]:
-        """The servers that are asked, in their order."""
+        """The name servers, in the order of querying."""
         return [_read_name_server(each) for each in self._dns_servers or self._resolver.nameservers]
 
     async def resolve(self, host: str) -> list[Address]:
-        """Return the addresses of a host, the most promising first (RFC 6724).
+        """Return a host's addresses, the most promising first (RFC 6724).
 
         Raises ExchangeFailed, and OSError when this machine has no sockets or memory left.
         """
@@ -67,7 +68,7 @@ class Resolver:
         return [ip_address(node.addr[0].decode()) for node in found.nodes]
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return the records of a name by this server, or by those of `name_servers`.
+        """Return a name's records from this server, or from those of `name_servers`.
 
         Raises what `resolve` raises.
         """
@@ -77,7 +78,7 @@ class Resolver:
 
 
 def _read_name_server(written: str) -> Endpoint:
-    """Read `address` or `address:port`. The brackets of an IPv6 address without a port may be missing."""
+    """Parse `address` or `address:port`. An IPv6 address without a port may lack its brackets."""
     is_ipv6_alone = written.count(":") > 1 and not written.startswith("[")
     place = urlsplit(f"//[{written}]" if is_ipv6_alone else f"//{written}")
     address = ip_address(str(place.hostname))
@@ -85,7 +86,7 @@ def _read_name_server(written: str) -> Endpoint:
 
 
 def _raise_if_ours(code: int) -> None:
-    """Raise OSError for a failure of this machine.
+    """Raise OSError if this machine is at fault.
 
     c-ares reports a socket that it could not open like a server that refuses. Opening a socket here
     distinguishes the two.

@@ -1,4 +1,4 @@
-"""Reads Retry-After (RFC 9110 §10.2.3)."""
+"""Parses Retry-After (RFC 9110 §10.2.3)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 
 
 def read_retry_after(header: str, now: datetime) -> float | None:
-    """Read the seconds of a Retry-After header, which may also be a date."""
+    """Return the seconds of a Retry-After header, which may also be a date; None if it is invalid."""
     if header.isascii() and header.isdigit():
         return float(header[:9])
     try:

@@ -1,4 +1,4 @@
-"""The script of the sandbox's web: which hosts there are, and how each behaves. Pure.
+"""The script of the sandbox's web: which hosts exist, and how each behaves. Pure.
 
 They are below `.test`, which no real host ever is (RFC 6761 §6.2). The guide *Test mode* has the same table.
 """
@@ -19,7 +19,7 @@ _FLAKY_SECONDS = 30
 
 
 class Door(Enum):
-    """What becomes of a connection to a host."""
+    """How a host treats connections."""
 
     OPEN = "answers"
     SHUT = "refuses connections"
@@ -38,11 +38,11 @@ class Proof(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """How a host behaves at a moment. The defaults are those of a host that is well.
+    """How a host behaves at a moment. The defaults are those of a healthy host.
 
-    `says` is the word in its answers, and `location` where it redirects to. With `has_document`, its path
-    `/openapi.json` is a document that promises the word `kept`. Its certificate expires after
-    `certificate_lasts`, counted from the day's midnight in UTC.
+    `says` is the word in its responses, and `location` its redirect target. With `has_document`, its path
+    `/openapi.json` is a document that promises the word `kept`. Its certificate expires `certificate_lasts`
+    after the last midnight in UTC.
     """
 
     is_known: bool = True
@@ -64,7 +64,7 @@ class Part:
 
 
 class Role(NamedTuple):
-    """A host by an example of its name, what it does in a sentence's words, and how its part is read."""
+    """A host by example: its name, a sentence about its behaviour, its name pattern, and its part."""
 
     example: str
     does: str
@@ -147,7 +147,7 @@ ROLES = (
 
 
 def find_part(host: str, now: datetime) -> Part | None:
-    """Return how a host of the script behaves at a moment, or None if it has no role."""
+    """Return how a scripted host behaves at a moment; None if the host has no role."""
     for role in ROLES:
         if matched := role.name.fullmatch(host.removesuffix(".")):
             return role.play(matched, now)

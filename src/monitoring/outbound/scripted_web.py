@@ -1,6 +1,6 @@
-"""The web that a sandbox sees: the hosts of the script, played in this process. No byte leaves it.
+"""The web that a sandbox sees: scripted hosts, simulated in this process. Nothing is sent to a network.
 
-It takes the place of name servers and sockets, so that probes ask and judge as they do with real servers.
+It replaces name servers and sockets, so that probes work as with real servers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from monitoring.outbound.targets import Endpoint
 
 UNKNOWN_HOST = "In a sandbox, only the hosts of its script exist, such as up.test"
 
-# For documentation (RFC 5737, RFC 3849): nobody has them.
+# Reserved for documentation (RFC 5737, RFC 3849).
 _ADDRESSES = (ip_address("192.0.2.1"), ip_address("2001:db8::1"))
 _NETWORKS = read_networks(("192.0.2.0/24", "2001:db8::/32"))
 _PRIVATE = (ip_address("10.0.0.1"),)
@@ -35,7 +35,7 @@ _PRIVATE = (ip_address("10.0.0.1"),)
 _PING_MS = 20.0
 _HUGE_BYTES = 2 * 1024 * 1024
 
-# As OpenSSL's x509_vfy.h has them
+# From OpenSSL's x509_vfy.h
 _VERIFY_CODES = {Proof.EXPIRED: EXPIRED, Proof.UNTRUSTED: 19, Proof.OF_ANOTHER_HOST: 62}
 
 _DOCUMENT_PATH = b"/openapi.json"
@@ -66,7 +66,7 @@ def _now() -> datetime:
 
 @asynccontextmanager
 async def open_scripted_dialer(now: Callable[[], datetime] = _now) -> AsyncIterator[Dialer]:
-    """Open a dialer to the hosts of the script. `now` tells the time by which they behave."""
+    """Open a dialer to the scripted hosts. `now` returns the time that determines their behaviour."""
     dialer = Dialer(_ScriptedNames(now), _ScriptedHosts(now), _NETWORKS)
     try:
         yield dialer
@@ -75,17 +75,17 @@ async def open_scripted_dialer(now: Callable[[], datetime] = _now) -> AsyncItera
 
 
 class _ScriptedNames:
-    """Knows the hosts of the script, and no others."""
+    """Resolves scripted hosts only."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
 
     async def resolve(self, host: str) -> list[Address]:
-        """Return the addresses of a host."""
+        """Return a host's addresses."""
         return list(_PRIVATE if self._find(host).is_private else _ADDRESSES)
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return the records of a name, whichever name server is asked."""
+        """Return a name's records, whichever name server is queried."""
         from monitoring.outbound.name_questions import read_record  # noqa: PLC0415 - it takes 9 MiB
 
         del server
@@ -106,7 +106,7 @@ class _ScriptedNames:
 
 
 class _ScriptedHosts:
-    """Lets probes connect to hosts that stand in no network."""
+    """Connects to hosts that exist in no network."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
@@ -118,7 +118,7 @@ class _ScriptedHosts:
         deadline: float,
         stopwatch: Stopwatch,
     ) -> Connection[Reader]:
-        """Connect and shake hands, as the host's part has it. An HTTP answer takes its time later."""
+        """Connect and perform the handshake as the host's part says. HTTP delays its response instead."""
         del deadline
         part, is_http = self._find(destination.host), bool(destination.tls.protocols)
         stopwatch.enter(Phase.CONNECTING)
@@ -143,7 +143,7 @@ class _ScriptedHosts:
         return Connection(transport, reader, expiry, (_make_certificate(named, expiry.at),))
 
     async def ping(self, endpoint: Endpoint, addresses: Sequence[Address], deadline: float) -> float:
-        """Return the round trip that the host's part has, in milliseconds."""
+        """Return the round trip in milliseconds, as the host's part says."""
         del addresses, deadline
         part = self._find(endpoint.host)
         if part.door is Door.SHUT:
@@ -159,7 +159,7 @@ class _ScriptedHosts:
 
 
 class _ScriptedTransport(asyncio.Transport):
-    """A connection to a host of the script. What is written first gets the host's answer."""
+    """A connection to a scripted host. The first write triggers the host's response."""
 
     def __init__(self, reader: asyncio.BaseProtocol, part: Part, *, is_http: bool) -> None:
         super().__init__()
@@ -170,26 +170,26 @@ class _ScriptedTransport(asyncio.Transport):
         reader.connection_made(self)
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Have the host answer, once."""
+        """Schedule the host's response, once."""
         if self._answering is None:
             delay_seconds = self._part.delay_ms / 1000 if self._is_http else 0
             loop = asyncio.get_running_loop()
             self._answering = loop.call_later(delay_seconds, self._answer, bytes(data))
 
     def abort(self) -> None:
-        """Forget the connection."""
+        """Cancel a pending response."""
         if self._answering:
             self._answering.cancel()
 
     def _answer(self, asked: bytes) -> None:
-        assert isinstance(self._reader, asyncio.Protocol)  # noqa: S101 - nobody reads otherwise
+        assert isinstance(self._reader, asyncio.Protocol)  # noqa: S101 - all readers are of this kind
         if self._part.door is not Door.LEAVING:
             self._reader.data_received(_write(self._part, asked) if self._is_http else _line(self._part))
         self._reader.connection_lost(None)
 
 
 async def _keep_waiting(part: Part) -> None:
-    """Take as long as a host does; for ever, if it is silent. The call limits the time."""
+    """Wait as long as the host does; forever, if it is silent. The call limits the time."""
     if part.door is Door.SILENT:
         await asyncio.Event().wait()
     await asyncio.sleep(part.delay_ms / 1000)
@@ -210,7 +210,7 @@ def _line(part: Part) -> bytes:
 
 
 def _write(part: Part, asked: bytes) -> bytes:
-    """Write an HTTP answer (RFC 9112 §4). Its body is JSON with the host's word, or its document."""
+    """Write an HTTP response (RFC 9112 §4). Its body is JSON with the host's word, or its document."""
     if part.is_garbled:
         return _line(part)
     is_document = part.has_document and asked.split(b" ", 2)[1] == _DOCUMENT_PATH
@@ -229,13 +229,13 @@ def _write(part: Part, asked: bytes) -> bytes:
 def _phrase(status: int) -> str:
     try:
         return HTTPStatus(status).phrase
-    except ValueError:  # one that is not registered
+    except ValueError:  # an unregistered status
         return ""
 
 
 @lru_cache(maxsize=64)
 def _make_certificate(host: str, expires_at: datetime) -> bytes:
-    """Make a certificate in DER for a host, which only its names are read of."""
+    """Return a DER certificate for a host, of which only the names are read."""
     from cryptography import x509  # noqa: PLC0415 - few monitors look at certificates
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
     from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415

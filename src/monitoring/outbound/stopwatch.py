@@ -1,4 +1,4 @@
-"""Measures how long each phase of a call takes."""
+"""Measures the time of each phase of a call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Timings(NamedTuple):
-    """Milliseconds. `total_ms` is the whole call; each phase is the sum over all hops."""
+    """Times in milliseconds. `total_ms` is the whole call; each phase is the sum over all hops."""
 
     dns_ms: float | None = None
     connect_ms: float | None = None
@@ -18,7 +18,7 @@ class Timings(NamedTuple):
 
 
 class Phase(Enum):
-    """A phase of a hop: the timing to which it counts, and its name in sentences."""
+    """A phase of a hop: the timing it counts towards, and its description in sentences."""
 
     RESOLVING = ("dns_ms", "while resolving the name")
     CONNECTING = ("connect_ms", "while connecting")
@@ -32,7 +32,7 @@ class Phase(Enum):
 
 
 class Stopwatch:
-    """Starts running when it is created."""
+    """Measures phases; starts running when created."""
 
     def __init__(self) -> None:
         self.phase = Phase.RESOLVING
@@ -40,7 +40,7 @@ class Stopwatch:
         self._durations_ms: dict[str, float] = {}
 
     def enter(self, phase: Phase) -> None:
-        """Begin a phase. A second call restarts it."""
+        """Begin a phase. Calling it again restarts the phase."""
         self.phase = phase
         self._phase_started_at = perf_counter()
 
@@ -51,11 +51,11 @@ class Stopwatch:
             self._durations_ms[timing] = self._durations_ms.get(timing, 0.0) + duration_ms
 
     def begin_reading(self) -> None:
-        """Switch from waiting to reading. A server may even answer before the request was sent."""
+        """Switch from waiting to reading. A server may even respond before the request was sent."""
         if self.phase is Phase.WAITING:
             self.leave()
         self.enter(Phase.READING)
 
     def timings(self) -> Timings:
-        """Return the finished phases, and the time since the start."""
+        """Return the times of the finished phases, and the time since the start."""
         return Timings(**self._durations_ms, total_ms=(perf_counter() - self._started_at) * 1000)

@@ -1,4 +1,4 @@
-"""Parses URLs: scheme, host, port and path, each in the normal form that is also sent. Pure.
+"""Parses URLs: scheme, host, port and path, each in the normal form that is sent. Pure.
 
 The address check and the connection use the same parsed URL, so no second parser can disagree.
 """
@@ -20,7 +20,7 @@ MAX_URL_CHARACTERS = 8192
 MAX_HOST_NAME_CHARACTERS = 253
 MAX_LABEL_CHARACTERS = 63
 
-# Checks and webhooks use the same URLs repeatedly. Clients must not decide how much memory the cache takes.
+# Checks and webhooks use the same URLs repeatedly. Clients must not control the cache's memory use.
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_CHARACTERS = 512
 
@@ -39,14 +39,14 @@ class UnusableUrl(ValueError):  # noqa: N818 - for a redirect it is a result
 
 
 class DisguisedAddress(UnusableUrl):
-    """A host that only some resolvers read as an IPv4 address, such as 0x7f.1."""
+    """A host that only some resolvers interpret as an IPv4 address, such as 0x7f.1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A host and port to connect to. If the host is an address, `address` is set and nothing is resolved.
 
-    The port is 0 where a protocol knows no connections.
+    The port is 0 for protocols without connections.
     """
 
     host: str
@@ -63,7 +63,7 @@ class Target(Endpoint):
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """The origin (RFC 6454). Targets of one origin may get each other's headers."""
+        """The origin (RFC 6454). Targets of the same origin may get each other's headers."""
         return self.scheme, self.host, self.port
 
     @property
@@ -74,12 +74,12 @@ class Target(Endpoint):
 
     @property
     def url(self) -> str:
-        """The whole URL, the base of relative redirects."""
+        """The whole URL, the base for relative redirects."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
 def read_target(url: str) -> Target:
-    """Read an absolute URL; its fragment is dropped. Raises UnusableUrl.
+    """Parse an absolute URL, dropping its fragment. Raises UnusableUrl.
 
     For URLs that are used repeatedly: short ones are cached. Use `follow_location` for redirects, which are
     not cached.
@@ -88,7 +88,7 @@ def read_target(url: str) -> Target:
 
 
 def follow_location(target: Target, location: str) -> Target:
-    """Read a Location header, relative to the target that sent it. Raises UnusableUrl."""
+    """Parse a Location header, relative to the target that sent it. Raises UnusableUrl."""
     location = location.strip(" \t")
     if len(location) > MAX_URL_CHARACTERS or _UNREADABLE.search(location):
         raise UnusableUrl  # checked first, since `urljoin` would silently drop some of these
@@ -114,7 +114,7 @@ _recall_target = lru_cache(_MAX_REMEMBERED)(_read_target)
 
 
 def read_endpoint(authority: str, default_port: int | None = None) -> Endpoint:
-    """Read `host:port` or `[IPv6]:port`. Raises UnusableUrl, also if there is no port and no default."""
+    """Parse `host:port` or `[IPv6]:port`. Raises UnusableUrl, also without a port and a default."""
     matched = _AUTHORITY.fullmatch(authority)
     if not matched:
         raise UnusableUrl
@@ -130,7 +130,7 @@ def read_endpoint(authority: str, default_port: int | None = None) -> Endpoint:
 
 
 def read_host(written: str) -> Endpoint:
-    """Read a host without a port. Raises UnusableUrl."""
+    """Parse a host without a port. Raises UnusableUrl."""
     return replace(read_endpoint(f"{written}:1"), port=0)
 
 
@@ -149,10 +149,9 @@ def _read_name(written: str) -> str:
 
 
 def _to_ascii(host: str) -> str:
-    """Apply UTS 46 with the flags of browsers. Raises idna.IDNAError, which is a UnicodeError.
+    """Apply UTS 46 with the flags that browsers use. Raises idna.IDNAError, which is a UnicodeError.
 
-    `idna.encode` adds the rules of registries (IDNA 2008) to it, by which there are no names with emoji or
-    underscores.
+    `idna.encode` would also apply the registries' rules (IDNA 2008), which forbid emoji and underscores.
     """
     labels = idna.uts46_remap(host, std3_rules=False, transitional=False).split(".")
     return ".".join(label if label.isascii() else _to_ascii_label(label) for label in labels)
@@ -170,13 +169,16 @@ def _to_ascii_label(label: str) -> str:
 
 
 def _is_short_enough(host: str) -> bool:
-    """Check the length before a name is converted, since its server chose it."""
+    """Check the length before a name is converted, since a server may have chosen it."""
     labels = _LABEL_SEPARATOR.split(host)
     return len(host) <= MAX_HOST_NAME_CHARACTERS + len(".") and max(map(len, labels)) <= MAX_LABEL_CHARACTERS
 
 
 def _read_ipv4(host: str) -> IPv4Address | None:
-    """Read a host that ends in a number and so is an address (WHATWG URL §3.5), in its usual form only."""
+    """Parse a host that ends in a number as an IPv4 address (WHATWG URL §3.5), in its usual form only.
+
+    Return None for any other host.
+    """
     host = host.removesuffix(".")
     if not _NUMBER.fullmatch(host.rpartition(".")[2]):
         return None

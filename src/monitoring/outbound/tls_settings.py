@@ -1,4 +1,4 @@
-"""What one request trusts and shows of its own in TLS, instead of what all others do."""
+"""TLS settings of one request: which authorities it trusts, and which certificate it presents."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 
 class TlsSettings(NamedTuple):
-    """Certificates in PEM. None means the same as in all other requests.
+    """Certificates in PEM. None means the default of all other requests.
 
-    `certificate_authority` replaces the authorities that are trusted. `client_certificate` is a certificate,
-    with its chain and its unencrypted private key, for servers that ask for one. `protocols` are offered to
-    the server (ALPN, RFC 7301).
+    `certificate_authority` replaces the trusted authorities. `client_certificate` is a certificate, with its
+    chain and its unencrypted private key, for servers that request one. `protocols` are offered to the server
+    (ALPN, RFC 7301).
     """
 
     certificate_authority: str | None = None
@@ -24,37 +24,37 @@ AS_USUAL = TlsSettings()
 
 
 def trust_authority(context: ssl.SSLContext, certificate_authority: str) -> None:
-    """Trust these certificates, too. Raises ValueError and OSError if there is none that can be read."""
+    """Trust these certificates, too. Raises ValueError and OSError if none can be read."""
     if not certificate_authority.isascii():
         raise ValueError("not PEM")
     context.load_verify_locations(cadata=certificate_authority)
-    # People have the certificate that signs their servers', and not always the one that signed that.
+    # Users have the certificate that signed their servers' certificates, but not always the one above it.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
 
 
 def show_certificate(context: ssl.SSLContext, client_certificate: str) -> None:
-    """Show a certificate to servers that ask for one. Raises ValueError and OSError if it cannot be read.
+    """Present a certificate to servers that request one. Raises ValueError and OSError if it is unreadable.
 
-    `ssl` reads it from files only. This one is in memory, and has no name.
+    `ssl` reads it from files only. This file is in memory, and has no name.
     """
     descriptor = os.memfd_create("client-certificate")
     try:
         with os.fdopen(descriptor, "wb", closefd=False) as file:
             file.write(client_certificate.encode())
-        # Without a password, OpenSSL would ask for that of an encrypted key at the terminal.
+        # Without a password, OpenSSL would prompt at the terminal for that of an encrypted key.
         context.load_cert_chain(f"/proc/self/fd/{descriptor}", password="")
     finally:
         os.close(descriptor)
 
 
 def is_readable(settings: TlsSettings) -> bool:
-    """Return whether OpenSSL reads the certificates, and whether the key fits the client certificate."""
+    """Return whether OpenSSL can read the certificates, and whether the key fits the client certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         if settings.certificate_authority is not None:
             trust_authority(context, settings.certificate_authority)
         if settings.client_certificate is not None:
             show_certificate(context, settings.client_certificate)
-    except (OSError, ValueError):  # of which ssl.SSLError is a kind
+    except (OSError, ValueError):  # includes ssl.SSLError
         return False
     return True

@@ -1,1 +1,1 @@
-"""What only a sandbox can do: have an incident now, and begin again."""
+"""Operations for sandboxes only: create an incident now, and start over."""

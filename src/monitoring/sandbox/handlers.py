@@ -14,7 +14,7 @@ from monitoring.web.replies import Reply
 
 
 async def create_sandbox_incident(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
-    """Make an incident, and nudge its notifications after the commit."""
+    """Create an incident, and nudge its notifications after the commit."""
     delivery_ids: list[UUID] = []
 
     async def create() -> Reply:
@@ -29,6 +29,6 @@ async def create_sandbox_incident(body: Json, caller: Caller, act_once: ActOnce)
 
 
 async def reset_sandbox(caller: Caller) -> Reply:
-    """Empty the sandbox."""
+    """Delete the sandbox's data."""
     await service.reset(caller.team_id, by=caller.actor)
     return Reply.empty()

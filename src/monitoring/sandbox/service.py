@@ -1,4 +1,4 @@
-"""Makes incidents in sandboxes, and empties them. Each function is one transaction."""
+"""Creates incidents in sandboxes, and empties sandboxes. Each function is one transaction."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ ASKED_FOR = "Somebody asked for this incident"
 
 
 async def make_incident(team_id: UUID, monitor_id: UUID, *, by: Actor) -> tuple[Incident, list[UUID]]:
-    """Store a failed check that needs no second one, and return the incident with the deliveries to nudge.
+    """Store a failed check that needs no confirmation. Return the incident and the deliveries to nudge.
 
-    The next check follows after five seconds, and ends the incident if the monitor is well. Raises Problem
-    for a live team, an unknown monitor, and one that cannot have an incident now.
+    The next check follows after five seconds, and resolves the incident if the monitor is healthy. Raises
+    Problem for a live team, an unknown monitor, and a monitor that cannot have an incident now.
     """
     async with transaction():
         await demand_sandbox(team_id)
@@ -54,7 +54,7 @@ async def make_incident(team_id: UUID, monitor_id: UUID, *, by: Actor) -> tuple[
 
 
 async def reset(team_id: UUID, *, by: Actor) -> None:
-    """Delete whatever a sandbox has but its keys and its audit log. Raises Problem for a live team."""
+    """Delete everything in a sandbox but its keys and its audit log. Raises Problem for a live team."""
     async with transaction():
         await demand_sandbox(team_id)
         team = await Team.lock(team_id)

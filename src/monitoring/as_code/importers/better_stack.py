@@ -1,4 +1,4 @@
-"""Better Stack: what `GET /api/v2/monitors` and `/api/v2/heartbeats` answer, each page saved as a file."""
+"""Better Stack: the responses of `GET /api/v2/monitors` and `/api/v2/heartbeats`, a file per page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOST = {
     "remember_cookies": "its cookies",
     "proxy_host": "its proxy",
 }
-# What is read, what only says how it is, and what belongs to settings that are named as lost.
+# Fields that are read, that only report status, or that belong to settings already reported as lost.
 _KNOWN = {
     *("url", "name", "pronounceable_name", "monitor_type", "check_frequency", "request_timeout"),
     *("port", "period", "grace", "http_method", "request_headers", "request_body"),
@@ -33,7 +33,7 @@ _PORTS = {"smtp": 25, "pop": 110, "imap": 143}
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Read the monitors and heartbeats of each page."""
+    """Read the monitors and heartbeats of every page."""
     pages = [read_mapping(file, "data") for file in files]
     for page in pages:
         for each in page["data"]:
@@ -67,7 +67,7 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
         _read_http(monitor, draft)
     elif kind == "ping":
         fields |= {"type": "ping", "url": f"ping://{url}"}
-        timeout = timeout / 1000 if timeout else None  # only HTTP's is in seconds
+        timeout = timeout / 1000 if timeout else None  # only HTTP's timeout is in seconds
     elif kind == "tcp" or kind in _PORTS:
         fields |= {"type": "tcp", "url": f"tcp://{url}:{monitor.get('port') or _PORTS.get(kind)}"}
         timeout = timeout / 1000 if timeout else None
@@ -102,7 +102,7 @@ def _read_http(monitor: Mapping[str, Any], draft: Draft) -> None:
         fields["forbidden_keyword"] = monitor["required_keyword"]
     fields["follow_redirects"] = monitor.get("follow_redirects", True)
     fields["verify_tls"] = monitor.get("verify_ssl", True)
-    if monitor.get("ssl_expiration"):  # -1 asks for no warning
+    if monitor.get("ssl_expiration"):  # -1 means no warning
         fields["tls_expiry_warning_days"] = min(max(monitor["ssl_expiration"], 0), 90)
     if (monitor.get("domain_expiration") or -1) > 0:
         draft.lost.append("its warning before the domain expires")

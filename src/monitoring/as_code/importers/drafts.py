@@ -1,4 +1,4 @@
-"""What an importer finds: monitors as the file has them, and what it cannot carry over."""
+"""An importer's results: monitors in the file's format, and what could not be carried over."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PINGS = "the address of the pings, which is another one here"
 
 
 class UnreadableImportError(Exception):
-    """The file is none of this program, or of a version that is not known here."""
+    """The file is not from this program, or from an unsupported version of it."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """One monitor. Without fields, nothing of it can be carried over."""
+    """One monitor. If `fields` is empty, none of it can be carried over."""
 
     name: str
     fields: dict[str, Any] = field(default_factory=dict)
@@ -42,15 +42,15 @@ class Draft:
     """Whether `${NAME}` in its texts stands for a variable of the environment, as in our files."""
 
     def lose(self, theirs: Mapping[str, Any], words: Mapping[str, str]) -> None:
-        """Name what is set there and has no place here, by the names of their fields."""
+        """Report, in `words`, the settings of another program that are set and cannot be carried over."""
         self.lost += [word for name, word in words.items() if theirs.get(name)]
 
     def lose_others(self, theirs: Mapping[str, Any], known: Collection[str]) -> None:
-        """Name each setting that is on and not known here."""
+        """Report each setting that is set and unknown here."""
         self.lost += [f"the setting {name}" for name, value in theirs.items() if value and name not in known]
 
     def set_request(self, url: str, headers: Mapping[str, Any], *, has_login: bool = False) -> None:
-        """Set where requests go, and their headers. A login becomes the header Authorization."""
+        """Set the URL and headers of requests. A login becomes the header Authorization."""
         self.fields["url"] = without_login(url)
         texts = {name: str(value) for name, value in headers.items()}
         refused = [name for name, text in texts.items() if not _is_header(name, text)]
@@ -66,21 +66,21 @@ class Draft:
             self.fields["request_headers"] = plain
 
     def set_between(self, name: str, value: float, least: int, most: int) -> None:
-        """Set a number, moved into the bounds that it has here."""
+        """Set a number, clamped to the bounds that apply here."""
         bounded = min(max(round(value), least), most)
         if bounded != value:
             self.lost.append(f"{name} is {bounded} instead of {value:g}")
         self.fields[name] = bounded
 
     def set_times(self, interval_seconds: float, timeout_seconds: float | None = None) -> None:
-        """Set how often and how long a check may take."""
+        """Set the interval, and how long a check may take."""
         self.set_between("interval_seconds", interval_seconds, 30, 86400)
         if timeout_seconds:
             self.set_between("timeout_seconds", timeout_seconds, 1, 60)
 
 
 def read_mapping(text: bytes, needed: str) -> Mapping[str, Any]:
-    """Read JSON or YAML that has a field. Raises `UnreadableImportError`."""
+    """Parse JSON or YAML that has the field `needed`. Raises `UnreadableImportError`."""
     try:
         read = orjson.loads(text) if text.lstrip()[:1] in (b"{", b"[") else yaml.safe_load(text)
     except (orjson.JSONDecodeError, yaml.YAMLError, UnicodeDecodeError) as error:
@@ -91,12 +91,12 @@ def read_mapping(text: bytes, needed: str) -> Mapping[str, Any]:
 
 
 def without_login(url: str) -> str:
-    """Return an address without the user name and the password in it, which is no place for secrets."""
+    """Return a URL without its user name and password, since URLs are no place for secrets."""
     return _LOGIN_OF_ADDRESS.sub("", url)
 
 
 def seconds_of(text: object) -> float:
-    """Read a duration such as `1m30s`, or a number of seconds. Raises `UnreadableImportError`."""
+    """Parse a duration such as `1m30s`, or a number of seconds. Raises `UnreadableImportError`."""
     if isinstance(text, int | float):
         return float(text)
     parts = _DURATION.findall(str(text))
@@ -106,7 +106,7 @@ def seconds_of(text: object) -> float:
 
 
 def write_tags(names: Iterable[object]) -> list[str]:
-    """Write labels as tags, each once."""
+    """Convert labels to tags, each once."""
     tags = (_NOT_OF_TAGS.sub("-", str(name).lower()).strip("-_")[:_MAX_TAG_CHARACTERS] for name in names)
     return list(dict.fromkeys(tag for tag in tags if tag))[:_MAX_TAGS]
 

@@ -24,7 +24,7 @@ _TYPES = {"tcp": "tcp", "tls": "tcp", "icmp": "ping"}
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Read the endpoints. Alerting stays behind: its secrets are for people to move."""
+    """Read the endpoints. Alerting is left out: people must move its secrets themselves."""
     [file] = files
     configuration = read_mapping(_VARIABLE.sub(_rename, file), "endpoints")
     yield from map(_draft, configuration["endpoints"])
@@ -36,7 +36,7 @@ def read(files: Sequence[bytes]) -> Iterator[Draft]:
 
 
 def _rename(variable: re.Match[bytes]) -> bytes:
-    """Write `$NAME` as `${NAME}`, and `$$` as `$`."""
+    """Rewrite `$NAME` as `${NAME}`, and `$$` as `$`."""
     name = variable[1]
     return b"$" if name == b"$" else b"${%s}" % name
 
@@ -64,7 +64,7 @@ def _draft(endpoint: Mapping[str, Any]) -> Draft:
 
 
 def _read_address(endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Draft) -> bool:
-    """Read what is watched, and return whether that can be watched here."""
+    """Read what is monitored, and return whether it can be monitored here."""
     fields = draft.fields
     parts = urlsplit(str(endpoint["url"]))
     if dns := endpoint.get("dns"):
@@ -98,7 +98,7 @@ def _read_http(endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Dr
 
 
 def _read_condition(condition: str, fields: dict[str, Any]) -> bool:
-    """Carry a condition over, and return whether that is possible."""
+    """Carry a condition over if possible, and return whether it was."""
     match = _CONDITION.fullmatch(condition)
     if match is None:
         return False

@@ -1,4 +1,4 @@
-"""Healthchecks: what `GET /api/v3/checks/` answers (or v1, v2), saved as a file."""
+"""Healthchecks: the response of `GET /api/v3/checks/` (or v1, v2), saved as a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOST = {
     "methods": "that other methods than POST do not count",
     "manual_resume": "that a ping does not resume it",
 }
-# What is read, what only says how it is, addresses, which are others here, and what `filter_subject` needs.
+# Fields that are read, that only report status, URLs, which differ here, and what `filter_subject` needs.
 _KNOWN = {
     *("name", "schedule", "tz", "timeout", "grace", "tags", "status", "slug", "uuid", "unique_key"),
     *("n_pings", "started", "last_ping", "last_duration", "next_ping", "ping_url", "update_url"),

@@ -1,4 +1,4 @@
-"""An OpenAPI document (3.0 or 3.1): a contract monitor for each operation that can safely be called."""
+"""An OpenAPI document (3.0 or 3.1): a contract monitor for each operation that is safe to call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitoring.as_code.importers.drafts import Draft, UnreadableImportError, re
 
 
 def read(text: bytes, url: str) -> Iterator[Draft]:
-    """Propose what GETs without parameters or credentials, and name what is left out."""
+    """Propose monitors for GETs without required parameters or credentials, and report all others."""
     document = read_mapping(text, "openapi")
     if not str(document["openapi"]).startswith(("3.0.", "3.1.")):
         raise UnreadableImportError(f"OpenAPI {document['openapi']} is not known here, only 3.0 and 3.1")
@@ -22,7 +22,7 @@ def read(text: bytes, url: str) -> Iterator[Draft]:
                 yield _draft(document, item, method, path, server, url)
 
 
-def _draft(  # noqa: PLR0913, PLR0917 - where an operation stands
+def _draft(  # noqa: PLR0913, PLR0917 - what locates an operation
     document: Mapping[str, Any], item: Mapping[str, Any], method: str, path: str, server: str, url: str
 ) -> Draft:
     operation = item[method]
@@ -51,7 +51,7 @@ def _why_not(
 
 
 def _follow(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Follow a reference within the document. One that leads elsewhere is taken for a required parameter."""
+    """Follow a reference within the document. An unresolvable one is treated as a required parameter."""
     reference = node.get("$ref")
     if reference is None:
         return node

@@ -1,4 +1,4 @@
-"""What the importers ask the databases of other programs."""
+"""The importers' queries of other programs' databases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TAGS = "SELECT monitor_id, name FROM monitor_tag JOIN tag ON tag.id = tag_id OR
 
 
 def read_kuma(path: Path) -> tuple[list[dict[str, Any]], list[tuple[int, str]]]:
-    """Read Uptime Kuma's monitors, and the names of their tags by monitor. Raises `sqlite3.DatabaseError`."""
+    """Return Uptime Kuma's monitors, and pairs of monitor id and tag name. Raises `sqlite3.DatabaseError`."""
     with closing(sqlite3.connect(path)) as connection:
         tags = connection.execute(_TAGS).fetchall()
         connection.row_factory = sqlite3.Row

@@ -22,7 +22,7 @@ from monitoring.as_code.importers.queries import read_kuma
 _SQLITE = b"SQLite format 3\0"
 _HTTP = {"http", "keyword", "json-query"}
 _OTHERS = {"port", "ping", "dns", "push"}
-# The database's names of what the backup spells otherwise.
+# The database's names for fields that the backup spells differently
 _NAMES = {
     "accepted_statuscodes_json": "accepted_statuscodes",
     "ignore_tls": "ignoreTls",
@@ -55,7 +55,7 @@ _BODIES = {
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Read the monitors. Channels stay behind: their secrets are for people to move."""
+    """Read the monitors. Channels are left out: people must move their secrets themselves."""
     [file] = files
     if file.startswith(_SQLITE):
         monitors = _read_database(file)

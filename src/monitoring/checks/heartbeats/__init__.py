@@ -1,1 +1,1 @@
-"""Pings: what jobs report to their heartbeats, which is a check that comes by itself."""
+"""Pings: what jobs report to their heartbeats. Each ping that ends a run counts as a check."""

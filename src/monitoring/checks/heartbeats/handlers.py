@@ -1,4 +1,4 @@
-"""The operations of the Heartbeats tag. Pings are answered as Healthchecks does, so that its clients work."""
+"""The operations of the Heartbeats tag. Replies to pings match Healthchecks', so that its clients work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def list_pings(monitor_id: str, *, caller: Caller, limit: int, cursor: str
 
 
 async def renew_ping_url(monitor_id: str, caller: Caller) -> Reply:
-    """Renew a ping URL, and answer with the new one."""
+    """Renew a ping URL, and return the new one."""
     ping_url = await service.renew_ping_url(caller.team_id, UUID(monitor_id), by=caller.actor)
     return Reply({"ping_url": ping_url}, headers=NO_STORE)
 
@@ -37,47 +37,47 @@ _HEADERS = {"Access-Control-Allow-Origin": "*", "Ping-Body-Limit": str(MAX_BODY_
 
 
 async def ping_success(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Take the end of a run."""
+    """Receive the end of a run."""
     return await _take(PingKind.SUCCESS, token, request, rid)
 
 
 async def report_success(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Take the end of a run and its output."""
+    """Receive the end of a run and its output."""
     return await _take(PingKind.SUCCESS, token, request, rid, body)
 
 
 async def ping_start(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Take the start of a run."""
+    """Receive the start of a run."""
     return await _take(PingKind.START, token, request, rid)
 
 
 async def report_start(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Take the start of a run and its output."""
+    """Receive the start of a run and its output."""
     return await _take(PingKind.START, token, request, rid, body)
 
 
 async def ping_fail(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Take the failure of a run."""
+    """Receive the failure of a run."""
     return await _take(PingKind.FAIL, token, request, rid)
 
 
 async def report_fail(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Take the failure of a run and its output."""
+    """Receive the failure of a run and its output."""
     return await _take(PingKind.FAIL, token, request, rid, body)
 
 
 async def ping_log(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Take a ping that is only listed."""
+    """Receive a ping that is only logged."""
     return await _take(PingKind.LOG, token, request, rid)
 
 
 async def report_log(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Take output."""
+    """Receive output to log."""
     return await _take(PingKind.LOG, token, request, rid, body)
 
 
 async def ping_exit_code(token: str, exit_code: int, request: Request, rid: str | None = None) -> Reply:
-    """Take the exit code of a run."""
+    """Receive the exit code of a run."""
     kind = PingKind.FAIL if exit_code else PingKind.SUCCESS
     return await _take(kind, token, request, rid, exit_code=exit_code)
 
@@ -85,7 +85,7 @@ async def ping_exit_code(token: str, exit_code: int, request: Request, rid: str 
 async def report_exit_code(
     token: str, exit_code: int, request: Request, body: Beginning, rid: str | None = None
 ) -> Reply:
-    """Take the exit code of a run and its output."""
+    """Receive the exit code of a run and its output."""
     kind = PingKind.FAIL if exit_code else PingKind.SUCCESS
     return await _take(kind, token, request, rid, body, exit_code=exit_code)
 
@@ -99,7 +99,7 @@ async def _take(  # noqa: PLR0913 - what a ping has
     *,
     exit_code: int | None = None,
 ) -> Reply:
-    """Answer once the ping is stored. The limit is counted by a hash, so that counters hold no token."""
+    """Reply once the ping is stored. The rate limit uses a hash, so that counters hold no token."""
     policy, known_as = current_backends().settings.rate_limit_pings, UUID(token)
     await count_request(request, policy, hash_token(known_as))
     sent = Sent(
@@ -113,7 +113,7 @@ async def _take(  # noqa: PLR0913 - what a ping has
     )
     try:
         await take_ping(known_as, sent)
-    except Problem:  # nobody guesses a token, but each try asks the database
+    except Problem:  # tokens cannot be guessed, but each try queries the database
         await count_request(request, policy, client_network(request))
         raise
     return Reply("OK", headers=_HEADERS, media_type="text/plain")

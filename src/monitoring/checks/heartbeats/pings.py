@@ -1,4 +1,4 @@
-"""Takes a ping: stores it, and what follows from it, in one transaction."""
+"""Receives a ping: stores it and its consequences in one transaction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 class Sent(NamedTuple):
-    """A ping as its client sent it. `body` is its beginning, and `is_body_cut` says that it had more."""
+    """A ping as sent. `body` is the beginning of its body; `is_body_cut` means that there was more."""
 
     kind: PingKind
     exit_code: int | None
@@ -44,7 +44,7 @@ class Sent(NamedTuple):
 
 
 async def take_ping(token: UUID, sent: Sent) -> None:
-    """Store a ping and what follows from it. When this returns, it is stored.
+    """Store a ping and its consequences before returning.
 
     Raises Problem if no heartbeat has this token, and `DatabaseUnavailable`.
     """
@@ -69,7 +69,7 @@ async def _take(token: UUID, sent: Sent) -> list[UUID]:
         duration = _run(heartbeat, sent, now)
         await heartbeat.save()
         monitor = await Monitor.get(id=heartbeat.monitor_id)
-        if monitor.paused:  # it is known when the job ran last, and nothing follows from it
+        if monitor.paused:  # the last run is recorded, with no other consequence
             return []
         schedule = schedule_of(monitor)
         if sent.kind == PingKind.START:
@@ -79,7 +79,7 @@ async def _take(token: UUID, sent: Sent) -> list[UUID]:
 
 
 async def _lock(token: UUID) -> Heartbeat:
-    """Lock a heartbeat's check state until the transaction ends. Whoever stores checks locks it first."""
+    """Lock a heartbeat's check state until the transaction ends. Storing checks locks it first, too."""
     token_sha256 = hash_token(token)
     found = await Heartbeat.get_or_none(token_sha256=token_sha256).only("monitor_id")
     if found and await CheckState.select_for_update().get_or_none(monitor_id=found.monitor_id):
@@ -91,9 +91,9 @@ async def _lock(token: UUID) -> Heartbeat:
 
 
 def _run(heartbeat: Heartbeat, sent: Sent, now: datetime) -> timedelta | None:
-    """Record what a ping reports of the job's runs. Returns the duration of the run it ends, if known.
+    """Record what a ping reports about the job's runs. Returns the duration of the run it ends, if known.
 
-    Runs may overlap: an end with another `rid` than that of the last start leaves that run under way.
+    Runs may overlap: a success whose `rid` differs from that of the last start leaves that run in progress.
     """
     if sent.kind == PingKind.START:
         heartbeat.started_at, heartbeat.run_id = now, sent.run_id
@@ -107,7 +107,7 @@ def _run(heartbeat: Heartbeat, sent: Sent, now: datetime) -> timedelta | None:
 
 
 async def _keep(monitor_id: UUID, sent: Sent, now: datetime) -> None:
-    """Keep a ping as it came, and the last hundred of its monitor."""
+    """Store a ping as received, and keep only its monitor's last hundred."""
     body = sent.body.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
     await Ping.create(
         monitor_id=monitor_id,
@@ -127,7 +127,7 @@ async def _keep(monitor_id: UUID, sent: Sent, now: datetime) -> None:
 
 
 async def _expect_end(heartbeat: Heartbeat, schedule: Schedule, now: datetime) -> None:
-    """Make the monitor due when the run must have ended. If it is down, it is due when it was."""
+    """Make the monitor due when the run must have ended. If the monitor is down, its due time stays."""
     check_state = await CheckState.get(monitor_id=heartbeat.monitor_id)
     deadline = schedule.deadline(heartbeat.counted_from, now)
     if check_state.settled != State.DOWN and deadline:

@@ -1,1 +1,1 @@
-"""Probes: how monitors are checked, one file for each kind of monitor."""
+"""Probes: how monitors are checked, one file per monitor type."""

@@ -1,6 +1,6 @@
-"""What a monitor asserts of an answer, and whether that holds. Pure.
+"""Evaluates a monitor's assertions about a response. Pure.
 
-No message about a failure quotes the answer.
+No failure message quotes the response.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Failed(NamedTuple):
 
 
 def find_failed(assertions: Sequence[Mapping[str, Json]], exchange: Exchange) -> Failed | None:
-    """Judge an answer by its assertions, in their order.
+    """Evaluate the assertions in order, and return the first that fails, or None.
 
-    With a large body this takes up to two seconds, most of them without Python's lock.
+    With a large body this takes up to two seconds, most of them without the GIL.
     """
     answer = _Answer(exchange)
     for number, assertion in enumerate(assertions, start=1):
@@ -61,7 +61,7 @@ def find_failed(assertions: Sequence[Mapping[str, Json]], exchange: Exchange) ->
 
 
 class _CutError(Exception):
-    """The value to compare is in a part of the body that was not read."""
+    """The value to compare may be in the part of the body that was not read."""
 
 
 class _NotJsonError(Exception):
@@ -69,7 +69,7 @@ class _NotJsonError(Exception):
 
 
 class _Answer:
-    """An answer, parsed only as far as some assertion needs it."""
+    """A response, parsed only as far as an assertion needs it."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -141,7 +141,7 @@ def _read_header(comparison: str, header: str) -> Json:
 
 
 def _find_fault_of_any(comparison: str, found: Iterable[Json], value: Json) -> str | None:
-    """Compare each value that was found; the first fault counts."""
+    """Compare each value found; the first fault counts."""
     is_missing = True
     for each in found:
         is_missing = False
@@ -163,7 +163,7 @@ def _compare(comparison: str, found: Json, value: Json) -> str | None:
 
 
 def _holds(comparison: str, found: Json, value: Json) -> bool | None:
-    """Return whether a comparison holds; None if the value's type cannot be compared that way."""
+    """Return whether a comparison holds; None if the value's type does not support it."""
     if comparison == "equals":
         return bool(found == value)
     if comparison == "contains" and isinstance(found, list):
@@ -178,7 +178,7 @@ def _holds(comparison: str, found: Json, value: Json) -> bool | None:
 
 
 def _type_of(value: Json) -> str:
-    """Return the JSON type of a value. In Python, True is a number."""
+    """Return the JSON type of a value. In Python, True is an int."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "number"
     return type(value).__name__

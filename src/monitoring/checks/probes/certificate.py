@@ -1,4 +1,4 @@
-"""The probe that examines the certificate of a server, whatever protocol it speaks."""
+"""The probe that checks a server's certificate, whatever protocol the server speaks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # they would load a library
 
 @dataclass(frozen=True)
 class CertificateProbe:
-    """Makes a handshake and disconnects. A trusted chain that names the host and the other names is up."""
+    """Performs a handshake and disconnects. Up means a trusted chain that covers the host and `names`."""
 
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "settings", "timeout_seconds", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),
@@ -39,7 +39,7 @@ class CertificateProbe:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the probe of a monitor."""
+        """Read the probe from a monitor's row."""
         settings = read_settings("certificate", row)
         return cls(
             endpoint=read_endpoint_of(row["url"]),
@@ -51,7 +51,7 @@ class CertificateProbe:
         )
 
     async def ask(self, dialer: Dialer) -> Finding:
-        """Look at the certificate and judge it. Raises OSError when this machine has no sockets left."""
+        """Fetch and evaluate the certificate. Raises OSError when this machine has no sockets left."""
         try:
             shown = await dialer.call(self._talk, self.timeout_seconds)
         except ExchangeFailed as failed:
@@ -74,7 +74,7 @@ class CertificateProbe:
             verify_tls=self.verify_tls,
             ask_for_tls=STARTTLS[self.starttls] if self.starttls else None,
         )
-        connection.transport.write(b"")  # ends the handshake, so that the server logs no broken one
+        connection.transport.write(b"")  # completes the handshake, so that the server logs no failure
         connection.transport.abort()
         names = read_names(connection.chain[0]) if self.names else []
         return _Shown(names, connection.tls_expiry, call.stopwatch.timings())

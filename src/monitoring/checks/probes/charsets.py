@@ -1,7 +1,7 @@
 """Finds the encoding that a page declares, as browsers do. Pure.
 
-A byte order mark outranks all of this (Encoding standard, "decode"): `webencodings.IncrementalDecoder` reads
-it.
+A byte order mark outranks every declaration (Encoding standard, "decode"): `webencodings.IncrementalDecoder`
+reads it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from email.message import Message
 import webencodings
 from webencodings import Encoding
 
-# A page has to declare its encoding within these (HTML standard, "prescan a byte stream").
+# A page must declare its encoding within this many bytes (HTML standard, "prescan a byte stream").
 DECLARING_BYTES = 1024
 
 _XML = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"'>]*)["']""")
-# These are passed over as a whole, so that nothing in a comment or in a value counts as a tag.
+# Comments and tags are skipped as a whole, so that nothing inside a comment or a value counts as a tag.
 _COMMENT_OR_TAG = re.compile(
     rb"""<!-(?:->|-.*?-->)|<(/?[a-z][^\s/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>""", re.DOTALL | re.IGNORECASE
 )
@@ -26,7 +26,7 @@ _CHARSET_IN_CONTENT = re.compile(rb"""charset\s*=\s*["']?([^\s;"']+)""", re.IGNO
 
 
 def find_named_encoding(content_type: str) -> Encoding | None:
-    """Return the encoding that a Content-Type names by a label of the Encoding standard."""
+    """Return the encoding whose label (Encoding standard) a Content-Type names; None if it names none."""
     message = Message()
     message["Content-Type"] = content_type
     charset = message.get_param("charset")
@@ -41,7 +41,7 @@ def may_declare_encoding(content_type: str) -> bool:
 def find_declared_encoding(beginning: bytes) -> Encoding | None:
     """Return the encoding of the first <meta> element that declares one, or else of the XML declaration."""
     beginning = beginning[:DECLARING_BYTES]
-    # The declaration of a page in UTF-16 that has no byte order mark.
+    # The XML declaration of a UTF-16 page without a byte order mark
     for first, label in ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be")):
         if beginning.startswith(first):
             return webencodings.lookup(label)
@@ -65,6 +65,6 @@ def _declared_labels(beginning: bytes) -> Iterator[str]:
 
 
 def _as_it_can_be(declared: Encoding) -> Encoding:
-    """Correct a declaration that could not be read if it were true (HTML standard, same section)."""
+    """Correct a declaration that is unreadable in the encoding it declares (HTML standard, same section)."""
     corrected = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
     return webencodings.lookup(corrected.get(declared.name, declared.name)) or declared

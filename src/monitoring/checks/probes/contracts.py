@@ -1,4 +1,4 @@
-"""Holds the answers of a monitor to its contract, and reads the contract's document again."""
+"""Validates a monitor's responses against its contract, and refreshes the contract's document."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Contract:
-    """What a monitor's answers are held to. Without `monitor_id`, nothing is stored."""
+    """The contract for a monitor's responses. Without `monitor_id`, nothing is stored."""
 
     monitor_id: UUID | None
     settings: Mapping[str, Json]
@@ -46,7 +46,7 @@ class Contract:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the contract of a monitor. Raises `UndecryptableError`."""
+        """Read a monitor's contract. Raises `UndecryptableError`."""
         authorization = row["contract_authorization"]
         return cls(
             monitor_id=row["id"] if isinstance(row["id"], UUID) else None,
@@ -57,14 +57,14 @@ class Contract:
         )
 
     def write_address(self, url: str) -> str:
-        """Return the address to ask."""
+        """Return the URL to request."""
         return write_address(url, orjson.loads(self.rules)["path"], self.settings.get("parameters"))
 
     async def judge(self, exchange: Exchange, finding: Finding, dialer: Dialer) -> Finding:
-        """Judge an answer by the contract. If it does not break the contract, the given finding stays.
+        """Validate a response against the contract. Unless it breaks the contract, the given finding stays.
 
-        Its document is read again first, if that is due. If it cannot be, the rules that were read last hold,
-        and the monitor is degraded.
+        If the document is due for a refresh, it is fetched first. If that fails, the last rules apply, and a
+        monitor that is up becomes degraded.
         """
         problem = None
         rules = self.rules
@@ -87,8 +87,8 @@ class Contract:
         return self.monitor_id is not None and datetime.now(UTC) - self.read_at >= interval
 
     async def _read_again(self, dialer: Dialer) -> tuple[str, str | None]:
-        """Return the rules that hold now, and the reason if they could not be read again."""
-        assert self.monitor_id  # noqa: S101 - `_is_due` has looked
+        """Refresh the document. Return the current rules, and the reason if it could not be read."""
+        assert self.monitor_id  # noqa: S101 - `_is_due` has checked it
         url, operation_id = self.settings["document_url"], self.settings["operation_id"]
         try:
             found = await fetch_rules(dialer, url, self.authorization, operation_id, orjson.loads(self.rules))

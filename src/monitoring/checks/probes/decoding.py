@@ -9,14 +9,14 @@ from functools import cache, partial
 
 from webencodings import Encoding
 
-# A page has few characters that Python's codecs lack. Each takes a microsecond, which a hostile page could
-# multiply.
+# Few characters of a page are missing from Python's codecs. Each takes a microsecond, which a hostile page
+# could multiply.
 MAX_ADDED_CHARACTERS = 10_000
 
 
 @cache
 def decode_as_browsers(encoding: Encoding) -> Encoding:
-    """Return the same encoding with a decoder that reads what browsers read."""
+    """Return the encoding with a decoder that decodes as browsers do."""
     if decoder := _DECODERS.get(encoding.name):
         codec = encoding.codec_info
         return Encoding(
@@ -44,7 +44,7 @@ class _Decoder(codecs.IncrementalDecoder):
 
 
 class _Iso2022JpDecoder(_Decoder):
-    """Keeps from Python's decoder the escape sequences on which it fails ("pending buffer overflow")."""
+    """Withholds from Python's decoder the escape sequences it fails on ("pending buffer overflow")."""
 
     _UNFINISHED = re.compile(rb"(?:\x1b[($]?)?\Z")
     _UNKNOWN = re.compile(rb"\x1b(?!\([BIJ]|\$[@B])")
@@ -59,11 +59,12 @@ class _Iso2022JpDecoder(_Decoder):
 
 
 def _add(error: UnicodeError) -> tuple[str, int]:
-    """Read bytes that Python's codec does not know, or replace them as usual."""
+    """Decode bytes missing from Python's codec, or replace them as usual."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     _added["characters"] += 1
-    # Most decoders name the first byte of a pair. ISO-2022-JP's names both, and one where there are no pairs.
+    # Most decoders report the first byte of a pair. ISO-2022-JP's reports both bytes of a pair, or one byte
+    # where there are no pairs.
     end = error.end if error.encoding == "iso2022_jp_ext" else error.start + 2
     missing = _MISSING[error.encoding]
     for bytes_ in (error.object[error.start : end], error.object[error.start : error.start + 1]):
@@ -77,9 +78,9 @@ codecs.register_error(_add.__name__, _add)
 
 
 def _read_windows_additions() -> Iterator[tuple[bytes, str]]:
-    """Return what Windows adds to JIS X 0208, by row and cell: NEC's row 13 (①, ㈱), IBM's in 89 to 92."""
+    """Yield Windows' additions to JIS X 0208 by row and cell: NEC's row 13 (①, ㈱), IBM's rows 89 to 92."""
     trails = [*range(0x40, 0x7F), *range(0x80, 0xFD)]
-    for lead, row in ((0x87, 13), (0xED, 89), (0xEE, 91)):  # the first of the lead's two rows
+    for lead, row in ((0x87, 13), (0xED, 89), (0xEE, 91)):  # the first of the lead byte's two rows
         for position, trail in enumerate(trails):
             character = bytes([lead, trail]).decode("cp932", "replace")
             if "\ufffd" not in character:
@@ -93,7 +94,7 @@ _MISSING = {
     "gb18030": {b"\x80": "€"},
     "iso2022_jp_ext": _ADDITIONS,
 }
-# No other bytes mean the characters that are exchanged.
+# The replaced characters have no other bytes.
 _JIS_X_0208 = str.maketrans("〜‖−¢£¬", "～∥－￠￡￢")  # noqa: RUF001
 _BIG5 = str.maketrans("•､‾∼♁☉¥¢£", "‧﹑¯～⊕⊙￥￠￡")  # noqa: RUF001
 _GB18030 = str.maketrans("\ue5e5", "\N{IDEOGRAPHIC SPACE}")

@@ -1,4 +1,4 @@
-"""The probe that asks a name server for the records of a name, and compares them with those expected."""
+"""The probe that queries a name server for a name's records, and compares them with those expected."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from monitoring.outbound.targets import Endpoint
 if TYPE_CHECKING:  # they would load a library
     from monitoring.outbound.dialer import Call, Dialer
 
-# Every name server listens there. A port of the user's choice would let them ask any port for a sign of life.
+# Every name server listens on this port. If users chose the port, they could probe any service.
 PORT = 53
 
 
 @dataclass(frozen=True)
 class DnsProbe:
-    """Asks one question. The answer is good if it has records, and those that are expected."""
+    """Sends one query. The response is good if it has records, and matches the expected ones."""
 
     columns: ClassVar[tuple[str, ...]] = ("url", "settings", "timeout_seconds", "slow_threshold_ms")
 
@@ -37,7 +37,7 @@ class DnsProbe:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the probe of a monitor."""
+        """Read the probe from a monitor's row."""
         settings = read_settings("dns", row)
         name, resolver = read_host_of(row["url"]), None
         if written := settings["resolver"]:
@@ -53,11 +53,11 @@ class DnsProbe:
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """The user's name server. If the operator's is asked, the name counts as the host."""
+        """The user's name server. If the operator's is queried instead, the name counts as the host."""
         return self.resolver or self.name
 
     async def ask(self, dialer: Dialer) -> Finding:
-        """Ask and judge the answer. Raises OSError when this machine has no sockets left."""
+        """Query and evaluate the response. Raises OSError when this machine has no sockets left."""
         try:
             records, timings = await dialer.call(self._talk, self.timeout_seconds)
         except ExchangeFailed as failed:
@@ -77,7 +77,7 @@ class DnsProbe:
 
 
 class Expectation(NamedTuple):
-    """The monitor's settings of the same names: which records of a type there should be."""
+    """The records expected of a type: the monitor's settings of the same names."""
 
     record_type: str
     expected: tuple[str, ...]
@@ -85,9 +85,9 @@ class Expectation(NamedTuple):
 
 
 def judge(records: Collection[bytes], expectation: Expectation) -> Judgement | None:
-    """Return what is wrong with the records of an answer, or None. Pure.
+    """Return what is wrong with a response's records, or None. Pure.
 
-    The message quotes nothing of the answer.
+    The message quotes nothing from the response.
     """
     from monitoring.outbound.name_questions import read_record  # noqa: PLC0415 - it takes 9 MiB
 

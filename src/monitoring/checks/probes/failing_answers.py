@@ -1,4 +1,4 @@
-"""What is kept of an answer that makes a check fail: its status and its headers, without secrets. Pure."""
+"""What is stored of a response that fails a check: its status and headers, without secrets. Pure."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ MAX_HEADERS = 40
 MAX_NAME_CHARACTERS = 60
 MAX_VALUE_CHARACTERS = 200
 
-# Names that sound like a credential, but carry none: they describe how to sign in.
+# Header names that look like a credential, but carry none: they describe how to authenticate.
 _HARMLESS = {"www-authenticate", "proxy-authenticate"}
 
-# What follows the question mark of an address, such as the token of a redirect.
+# A URL's query, which may contain secrets, such as the token of a redirect.
 _QUERY = re.compile(r"\?[^\s<>\"';,]*")
 
 
 def keep_answer(exchange: Exchange, sent_headers: Mapping[str, str]) -> dict[str, Json]:
-    """Return what is kept, small enough to be kept for good. The body is not.
+    """Return the status and headers, small enough to store permanently. The body is not stored.
 
-    Masked are values that are or look like credentials, and those that repeat a credential of the request.
+    Values are masked if they are or look like credentials, or contain a credential of the request.
     """
     sent = [value for value in find_credentials(sent_headers).values() if value]
     headers: list[Json] = []

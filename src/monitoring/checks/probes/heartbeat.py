@@ -1,7 +1,7 @@
-"""The probe of a monitor of type `heartbeat`: it asks nobody, and judges whether a ping is late.
+"""The probe of a `heartbeat` monitor: it sends no request, and determines whether a ping is late.
 
 A ping stores its own result (`checks/heartbeats/pings.py`) and makes the monitor due when the next one is
-late. So a check finds that a ping is missing, unless something has changed meanwhile.
+late. So a check finds a missing ping, unless something has changed meanwhile.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from monitoring.monitors.models import HEARTBEAT
 if TYPE_CHECKING:  # they would load a library
     from monitoring.outbound.dialer import Dialer
 
-# How soon to look again while pings cannot be received.
+# How soon to check again while pings cannot be received.
 LOOK_AGAIN = timedelta(minutes=1)
 
 
-# The faults of a ping that may have been lost on its way.
+# Faults that a lost ping can cause.
 MISSING_PING = frozenset({Objection.PING_MISSING, Objection.JOB_UNFINISHED})
 
 
 class HeartbeatProbe:
-    """Reads from the database what is known of the job, each time it is asked."""
+    """Reads from the database what is known of the job, on every check."""
 
     columns: ClassVar[tuple[str, ...]] = ("settings",)
     endpoint = None
@@ -47,17 +47,17 @@ class HeartbeatProbe:
         return cls(row["id"], Schedule.read(read_settings(HEARTBEAT, row)))
 
     async def ask(self, _: Dialer) -> Finding:
-        """Find out whether a ping is late."""
+        """Determine whether a ping is late."""
         now = current_backends().clock.now()
         return judge(self._schedule, await _read_known(self._monitor_id, now), now)
 
 
 class Known(NamedTuple):
-    """What is known of a job. The first fields are those of `Heartbeat`.
+    """What is known of a job. The first five fields are those of `Heartbeat`.
 
-    `is_down` and `is_blind` are what the monitor is before this check. Pings could be received until
-    `received_until`, and again from `interrupted_until` on. The last maintenance ended at
-    `maintenance_until`.
+    `is_down` and `is_blind` are the monitor's state before this check. Pings could be received until
+    `received_until`, and after the last interruption again from `interrupted_until` on. The last maintenance
+    ended at `maintenance_until`.
     """
 
     counted_from: datetime | None
@@ -73,11 +73,11 @@ class Known(NamedTuple):
 
 
 def judge(schedule: Schedule, known: Known, now: datetime) -> Finding:
-    """Return whether a ping is late. Pure.
+    """Determine whether a ping is late. Pure.
 
-    Nobody is accused of a ping that may have been lost because we could not receive it: nothing is known then
-    until the ping after it is late. Nor of one that was due in maintenance. If the monitor is down already,
-    neither is an excuse.
+    A ping that may have been lost while we could not receive it does not count as missing: the finding is
+    UNKNOWN until the next ping is late. A ping that was due in maintenance does not count as missing either.
+    If the monitor is already down, the ping counts as missing in both cases.
     """
     deadline = _deadline_of(schedule, known, now)
     if deadline is None:
@@ -97,7 +97,7 @@ def judge(schedule: Schedule, known: Known, now: datetime) -> Finding:
 
 
 def tell_failure(exit_code: int | None) -> Finding:
-    """Return the finding of a job that reported its own failure."""
+    """Return the finding for a job that reported a failure."""
     told = "The job reported a failure" if exit_code is None else f"The job ended with exit code {exit_code}"
     return Finding(Outcome.DOWN, Objection.JOB_FAILED, told)
 
@@ -108,13 +108,13 @@ _COULD_NOT_RECEIVE = Finding(
 
 
 def _deadline_of(schedule: Schedule, known: Known, now: datetime) -> datetime | None:
-    # A clock that was ahead may have dated what came. It came by now at the latest.
+    # A fast clock may have dated the pings. They came by now at the latest.
     counted_from, started_at = (each and min(each, now) for each in (known.counted_from, known.started_at))
     return schedule.deadline(counted_from, started_at)
 
 
 def _excuse(schedule: Schedule, known: Known, now: datetime) -> Known:
-    """Count from the end of a time in which the ping that is missing may have been lost, or was not due.
+    """Count from the end of an interruption or maintenance that may explain the missing ping.
 
     A ping may come as much too early as it may come too late.
     """
@@ -127,7 +127,7 @@ def _excuse(schedule: Schedule, known: Known, now: datetime) -> Known:
 
 
 def _tell_lateness(schedule: Schedule, known: Known, now: datetime) -> Finding:
-    """Return the finding of a ping that is late. Nothing changes until the one after it is late, too."""
+    """Return the finding for a late ping. It holds until the next ping is late, too."""
     grace = _in_words(schedule.grace)
     if (
         known.started_at is not None
@@ -163,7 +163,7 @@ async def _read_known(monitor_id: UUID, now: datetime) -> Known:
         settled="monitor__check_state__settled",
         is_blind="monitor__check_state__is_blind",
     )
-    if not rows:  # deleted; nobody will read the finding
+    if not rows:  # deleted; the finding will not be used
         return Known(None, None, None, None, None, False, False, None, None, None)  # noqa: FBT003
     [row], reception = rows, await PingReception.first()
     ended = MaintenanceSpan.filter(monitor_id=monitor_id, ends_at__lte=now)

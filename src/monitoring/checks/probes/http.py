@@ -1,4 +1,4 @@
-"""The probe that sends an HTTP request, and what the answer means for the monitor."""
+"""The probe that sends an HTTP request and evaluates the response."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from monitoring.outbound.tls_settings import TlsSettings
 
 @dataclass(frozen=True)
 class HttpProbe:
-    """Sends a request, and compares the answer with what is expected of it."""
+    """Sends a request, and compares the response with what is expected."""
 
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "method", "request_headers", "encrypted_headers", "request_body", "timeout_seconds"),
@@ -50,7 +50,7 @@ class HttpProbe:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the probe of a monitor. Raises `UndecryptableError` if no key decrypts its credentials."""
+        """Read the probe from a monitor's row. Raises `UndecryptableError` if no key decrypts its secrets."""
         body = row["request_body"]
         contract = Contract.read(row) if row["contract"] else None
         request = OutboundRequest(
@@ -74,20 +74,23 @@ class HttpProbe:
 
     @cached_property
     def endpoint(self) -> Endpoint | None:
-        """Where the request goes first; None if the URL cannot be read."""
+        """Where the request goes first; None if the URL cannot be parsed."""
         try:
             return self.request.first_hop.target
         except UnusableUrl:
             return None
 
     async def ask(self, dialer: Dialer) -> Finding:
-        """Send the request and judge the answer. Raises OSError when this machine has no sockets left."""
+        """Send the request and evaluate the response.
+
+        Raises OSError when this machine has no sockets left.
+        """
         reads_all = bool(self.contract) or any(each["source"] in OF_BODY for each in self.assertions)
         search = KeywordSearch(self.expectation.keywords, self.expectation.is_expected, reads_all=reads_all)
         exchange = await HttpClient(dialer).send(self.request, search)
         failed: Failed | None = None
         if self.assertions and self.expectation.is_expected(exchange.status_code):
-            # In a thread, because a hostile answer can take a second.
+            # In a thread, because a hostile response can take a second.
             judge_assertions = partial(find_failed, self.assertions, exchange)
             failed = await asyncio.to_thread(judge_assertions) if reads_all else judge_assertions()
         finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish(), failed)
@@ -100,7 +103,10 @@ class HttpProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What an answer should be: the monitor's fields of the same names. A threshold of None never warns."""
+    """What is expected of a response: the monitor's fields of the same names.
+
+    A threshold of None never warns.
+    """
 
     expected_status_codes: tuple[str, ...]
     required_keyword: str | None
@@ -110,11 +116,11 @@ class Expectation:
 
     @property
     def keywords(self) -> list[str]:
-        """The keywords to look for in the body."""
+        """The keywords to search for in the body."""
         return [each for each in (self.required_keyword, self.forbidden_keyword) if each is not None]
 
     def is_expected(self, status_code: int | None) -> bool:
-        """Return whether a status is one of those that are expected."""
+        """Return whether a status code is expected."""
         return any(status_code in statuses for statuses in _parse_patterns(self.expected_status_codes))
 
 
@@ -125,10 +131,10 @@ def judge(
     found: Collection[str] = (),
     failed: Failed | None = None,
 ) -> Finding:
-    """Compare an exchange with what was expected of it; the gravest objection wins. Pure.
+    """Compare an exchange with what was expected; the most serious fault wins. Pure.
 
-    `found` are the keywords that occur in what was read of the body, and `failed` is the first assertion that
-    does not hold. Messages stay below 200 characters and quote nothing of the answer but its status.
+    `found` holds the keywords found in the part of the body that was read, and `failed` is the first failed
+    assertion. Messages stay below 200 characters and quote nothing from the response but its status.
     """
     if exchange.failure:
         judgement: Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)
@@ -176,7 +182,7 @@ def _parse_patterns(patterns: tuple[str, ...]) -> tuple[range, ...]:
 
 
 def _parse_pattern(pattern: str) -> range:
-    """Read a StatusCodePattern of the document: `204`, `2xx`, or `200-299` in either order."""
+    """Parse a StatusCodePattern of the document: `204`, `2xx`, or `200-299` in either order."""
     if pattern.endswith("xx"):
         first_status = int(pattern[0]) * 100
         return range(first_status, first_status + 100)

@@ -1,4 +1,4 @@
-"""Looks for keywords in a page while it arrives, in the encoding in which browsers would read it."""
+"""Searches a page for keywords as it arrives, in the encoding that browsers would use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def quote_keyword(keyword: str) -> str:
 
 
 def decode_body(body: bytes, content_type: str) -> str:
-    """Return a whole body as text, in the encoding in which keywords are searched."""
+    """Return a whole body as text, in the encoding used for keyword search."""
     encoding = find_named_encoding(content_type)
     if not encoding and may_declare_encoding(content_type):
         encoding = find_declared_encoding(body)
@@ -40,8 +40,8 @@ def decode_body(body: bytes, content_type: str) -> str:
 class KeywordSearch:
     """Reads a body until every keyword is found, or to its end if `reads_all`.
 
-    A keyword is text: its case matters, and so does the way in which its letters are composed (no Unicode
-    normalization). `is_expected` returns whether keywords matter for a status.
+    A keyword is text: its case matters, and so does how its characters are composed (no Unicode
+    normalization). `is_expected` returns whether to search the body of a response with this status.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class KeywordSearch:
         self._text: _Text | _UndeclaredText | None = None
 
     def finish(self) -> frozenset[str]:
-        """End the text where the reading ended, and return the keywords that it contains."""
+        """End the text where reading ended, and return the keywords found in it."""
         text = self._text or self._begin_text(find_declared_encoding(self._beginning))
         text.read(b"", is_last=True)
         return text.found
@@ -62,7 +62,7 @@ class KeywordSearch:
     # Called by the client
 
     def begin(self, status_code: int, headers: Headers) -> bool:
-        """Read the body if there is something to look for."""
+        """Return whether to read the body."""
         if not (self._keywords or self._reads_all) or not self._is_expected(status_code):
             return False
         content_type = headers.get(b"content-type", [b""])[-1].decode("latin-1")
@@ -72,7 +72,7 @@ class KeywordSearch:
         return True
 
     def read(self, piece: bytes) -> bool:
-        """Look through a piece, once enough has come to know what the page declares."""
+        """Search a piece, once enough has arrived to know the page's encoding. Return whether to read on."""
         if text := self._text:
             text.read(piece)
         else:
@@ -92,7 +92,7 @@ class KeywordSearch:
 
 
 class _Text:
-    """Text in an encoding. Only its end is kept, where a keyword may have begun."""
+    """Text in an encoding. Only its end is kept, where a keyword may have started."""
 
     def __init__(self, keywords: frozenset[str], encoding: Encoding | str) -> None:
         self._missing = set(keywords)
@@ -113,10 +113,10 @@ class _Text:
 
 
 class _UndeclaredText:
-    """Text that declares no encoding: UTF-8, and if that fails somewhere, windows-1252 as well.
+    """Text that declares no encoding: UTF-8, and if it is invalid somewhere, windows-1252 as well.
 
-    Browsers guess, by the page's address or its reader's language (HTML standard, "determining the character
-    encoding"). Windows-1252 is what they take for most of the world.
+    Browsers guess by the page's address or the user's language (HTML standard, "determining the character
+    encoding"). Windows-1252 is their choice for most of the world.
     """
 
     def __init__(self, keywords: frozenset[str]) -> None:

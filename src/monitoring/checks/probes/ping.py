@@ -1,4 +1,4 @@
-"""The probe that asks a host for an ICMP echo."""
+"""The probe that sends ICMP echo requests to a host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # they would load a library
 
 @dataclass(frozen=True)
 class PingProbe:
-    """Sends an echo request each second until one is answered. The time it took is the response time."""
+    """Sends an echo request every second until one is answered. The round trip is the response time."""
 
     columns: ClassVar[tuple[str, ...]] = ("url", "settings", "timeout_seconds", "slow_threshold_ms")
 
@@ -31,7 +31,7 @@ class PingProbe:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the probe of a monitor."""
+        """Read the probe from a monitor's row."""
         return cls(
             endpoint=read_host_of(row["url"]),
             ip_version=read_settings("ping", row)["ip_version"],
@@ -40,7 +40,7 @@ class PingProbe:
         )
 
     async def ask(self, dialer: Dialer) -> Finding:
-        """Ping and judge the time. Raises OSError when this machine has no sockets left."""
+        """Ping and evaluate the response time. Raises OSError when this machine has no sockets left."""
         try:
             timings = await dialer.call(self._talk, self.timeout_seconds)
         except ExchangeFailed as failed:

@@ -1,4 +1,4 @@
-"""What every kind of probe has: a probe asks a server and judges the answer, and a finding is the result."""
+"""What every kind of probe shares: a probe queries a server, and a finding is the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # they would load a library
 
 
 class Objection(StrEnum):
-    """What can be wrong with a whole answer. With `FailureCode` these are the document's CheckError."""
+    """What can be wrong with a complete response. With `FailureCode`, these are the document's CheckError."""
 
     UNEXPECTED_STATUS = auto()
     UNEXPECTED_RECORDS = auto()
@@ -38,11 +38,11 @@ class Finding(NamedTuple):
     """What a check found, whatever kind of probe made it.
 
     Unless the outcome is UP, `error` is a code of the document's CheckError and `message` explains it to
-    people; an UNKNOWN outcome has no error. `status_code` is the answer's status, if its protocol has one.
-    `certificate_expires_at` is when the first certificate on the way expires, if there was one. `answer` is
-    what is kept of an answer that makes the check fail (`status_code`, and `headers` as pairs).
+    people; an UNKNOWN outcome has no error. `status_code` is the response's status, if its protocol has one.
+    `certificate_expires_at` is the earliest certificate expiry; None without a certificate. `answer` is what
+    is stored of a response that fails the check (`status_code`, and `headers` as pairs).
 
-    A finding with `holds_until` is certain, so no other has to confirm it, and the next check is due then.
+    A finding with `holds_until` needs no confirmation by another check, and the next check is due then.
     """
 
     outcome: Outcome
@@ -56,19 +56,19 @@ class Finding(NamedTuple):
 
     @classmethod
     def of_failure(cls, failed: ExchangeFailed) -> Self:
-        """Return the finding of a call that failed."""
+        """Return the finding for a failed call."""
         code, message = failed.failure.code, failed.failure.message
         expires_at = failed.tls_expires_at
         return cls(Outcome.DOWN, code, message, timings=failed.timings, certificate_expires_at=expires_at)
 
 
 def read_settings(monitor_type: str, row: Mapping[str, Any]) -> dict[str, Json]:
-    """Read the settings of a type from a row with the column `settings`, defaults included."""
+    """Read a type's settings from the column `settings` of a row, defaults included."""
     return complete_settings(monitor_type, orjson.loads(row["settings"]))
 
 
 def read_endpoint_of(url: str, default_port: int | None = None) -> Endpoint | None:
-    """Read an address with nothing after its port, such as `tcp://host:port`; None if it cannot be read."""
+    """Parse a URL that ends with its port, such as `tcp://host:port`; return None if it is invalid."""
     try:
         return read_endpoint(url.partition("://")[2], default_port)
     except UnusableUrl:
@@ -76,7 +76,7 @@ def read_endpoint_of(url: str, default_port: int | None = None) -> Endpoint | No
 
 
 def read_host_of(url: str) -> Endpoint | None:
-    """Read an address with nothing after its host, such as `ping://host`; None if it cannot be read."""
+    """Parse a URL that ends with its host, such as `ping://host`; return None if it is invalid."""
     try:
         return read_host(url.partition("://")[2])
     except UnusableUrl:
@@ -86,22 +86,25 @@ def read_host_of(url: str) -> Endpoint | None:
 class Probe(Protocol):
     """How one monitor is checked. It is read from the monitor's row and used until the row changes."""
 
-    # The columns of `monitors` that `read` needs. `settings` is the member named like the type.
+    # The columns of `monitors` that `read` needs. `settings` holds the field named after the type.
     columns: ClassVar[tuple[str, ...]]
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the probe of a monitor.
+        """Read the probe from a monitor's row.
 
-        The row is as the driver returns it: JSON is text, and SQLite returns a flag as a number.
+        The row is as the driver returns it: JSON is text, and SQLite returns booleans as numbers.
         """
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """Where the probe connects first, or None if it cannot be read and the probe connects to nothing.
+        """Where the probe connects first; None if the address is invalid or the probe never connects.
 
-        `CHECKS_PER_HOST` goes by it. All probes without an endpoint count as one host.
+        `CHECKS_PER_HOST` limits checks by it. All probes without an endpoint count as one host.
         """
 
     async def ask(self, dialer: Dialer) -> Finding:
-        """Ask the server and judge its answer; raises OSError when this machine has no sockets left."""
+        """Query the server and evaluate its response.
+
+        Raises OSError when this machine has no sockets left.
+        """

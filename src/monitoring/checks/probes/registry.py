@@ -1,4 +1,4 @@
-"""Every kind of probe there is, and which one a monitor has."""
+"""All kinds of probes, and which one a monitor has."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ PROBES: Mapping[str, type[Probe]] = {
     "heartbeat": HeartbeatProbe,
 }
 
-# Every column of `monitors` that some probe reads.
+# All columns of `monitors` that probes read.
 COLUMNS = tuple(dict.fromkeys(("type", *(column for probe in PROBES.values() for column in probe.columns))))
 
 
 def read_probe(row: Mapping[str, Any]) -> Probe:
-    """Read the probe of a monitor from a row that has `id` and at least `COLUMNS`."""
-    if row["type"] not in PROBES:  # a newer release has created it, and runs beside this one
+    """Read a monitor's probe from a row that has `id` and at least `COLUMNS`."""
+    if row["type"] not in PROBES:  # created by a newer release that runs beside this one
         return UnreadableProbe(f"This checker does not know the type {row['type']} yet")
     try:
         return PROBES[row["type"]].read(row)

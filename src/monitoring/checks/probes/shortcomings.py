@@ -1,4 +1,4 @@
-"""What makes a monitor degraded although its server answers, whatever its type. Pure."""
+"""Why a monitor of any type is degraded although its server responds. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UP: Judgement = (Outcome.UP, None, None)
 
 
 class Thresholds(NamedTuple):
-    """The monitor's fields of the same names. 0 days and None never warn."""
+    """The monitor's fields of the same names. Values of 0 days or None never warn."""
 
     tls_expiry_warning_days: int
     slow_threshold_ms: int | None
@@ -24,9 +24,10 @@ class Thresholds(NamedTuple):
     def find_shortcoming(
         self, timings: Timings, expires_at: datetime | None, certificate: str | None, now: datetime
     ) -> Judgement | None:
-        """Return what is wrong with a call that succeeded: a certificate that expires soon, or its time.
+        """Return what is wrong with a successful call: a certificate that expires soon, or a slow response.
 
-        `expires_at` is of the first certificate that expires, and `certificate` is its `Expiry.subject`.
+        `expires_at` is the earliest certificate expiry, and `certificate` is that certificate's
+        `Expiry.subject`.
         """
         warning = timedelta(days=self.tls_expiry_warning_days)
         if expires_at and warning and expires_at - now <= warning:

@@ -1,4 +1,4 @@
-"""The probe that opens a TCP connection, sends the monitor's text, and waits for the expected one."""
+"""The probe that opens a TCP connection, sends the monitor's text, and waits for the expected reply."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_HEARD_BYTES = 65_536
 
 @dataclass(frozen=True)
 class TcpProbe:
-    """Connects, which is enough unless the monitor expects to receive something."""
+    """Connects, which is enough unless the monitor expects to receive some text."""
 
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "settings", "timeout_seconds", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),
@@ -41,7 +41,7 @@ class TcpProbe:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
-        """Read the probe of a monitor."""
+        """Read the probe from a monitor's row."""
         settings = read_settings("tcp", row)
         return cls(
             endpoint=read_endpoint_of(row["url"]),
@@ -54,7 +54,7 @@ class TcpProbe:
         )
 
     async def ask(self, dialer: Dialer) -> Finding:
-        """Connect and judge what is heard. Raises OSError when this machine has no sockets left."""
+        """Connect and evaluate what is received. Raises OSError when this machine has no sockets left."""
         try:
             talk = await dialer.call(self._talk, self.timeout_seconds)
         except ExchangeFailed as failed:
@@ -79,7 +79,7 @@ class TcpProbe:
             verify_tls=self.verify_tls,
         )
         try:
-            # With TLS, the first write ends the handshake, even an empty one.
+            # With TLS, the first write completes the handshake, even if it is empty.
             connection.transport.write((self.send or "").encode())
             if expected:
                 call.stopwatch.enter(Phase.WAITING)
@@ -96,13 +96,13 @@ class _Talk(NamedTuple):
 
 
 class _Listener(asyncio.Protocol):
-    """Reads until the expected bytes have come, too many others have, or the connection is closed."""
+    """Reads until the expected bytes arrive, the limit is exceeded, or the connection is closed."""
 
     def __init__(self, expected: bytes, on_first_byte: Callable[[], None]) -> None:
         self._expected = expected
         self._on_first_byte = on_first_byte
         self._heard_bytes = 0
-        self._end = b""  # as much as the expected bytes may need that go on
+        self._end = b""  # where the expected bytes may have started
         self.is_heard: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if not expected:
             self.is_heard.set_result(True)

@@ -1,4 +1,4 @@
-"""The probe of a monitor that this checker cannot read: no key decrypts it, or it is of a newer release."""
+"""The probe of a monitor that cannot be read: no key decrypts it, or a newer release created it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # they would load a library
 
 @dataclass(frozen=True)
 class UnreadableProbe:
-    """Asks nothing. The operator is to blame and not the server, so the time counts as `unknown`."""
+    """Sends no request. The operator is at fault, not the server, so the time counts as `unknown`."""
 
     columns: ClassVar[tuple[str, ...]] = ()
     endpoint = None
@@ -24,9 +24,9 @@ class UnreadableProbe:
 
     @classmethod
     def read(cls, _: Mapping[str, Any]) -> Self:
-        """Read nothing."""
+        """Return the probe without reading the row."""
         return cls("The monitor cannot be read")
 
     async def ask(self, _: Dialer) -> Finding:
-        """Find out nothing."""
+        """Return an unknown outcome."""
         return Finding(Outcome.UNKNOWN, message=self.message)

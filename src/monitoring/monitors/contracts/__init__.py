@@ -1,1 +1,1 @@
-"""Contracts: what an OpenAPI document promises of the answers of one of its operations."""
+"""Contracts: what an OpenAPI document specifies for the responses of one of its operations."""

@@ -1,4 +1,4 @@
-"""Where the operation of a contract is: a monitor's address, followed by its path. Pure."""
+"""Builds the URL of a contract's operation: a monitor's URL, followed by the operation's path. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
 
 class MissingParameterError(Exception):
-    """A path has a variable that no parameter fills."""
+    """A variable in a path has no parameter."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -20,10 +20,10 @@ class MissingParameterError(Exception):
 
 
 def write_address(url: str, path: str, parameters: Mapping[str, Json] | None) -> str:
-    """Return the address to ask: the URL itself, unless there are parameters.
+    """Return the URL to request: `url` itself if `parameters` is None.
 
-    With parameters it is the server's, and the path follows it. A parameter that the path does not name goes
-    into the query. Raises MissingParameterError.
+    Otherwise `url` is the server's, and the path with its parameters is appended to it. Parameters that the
+    path does not have go into the query. Raises MissingParameterError.
     """
     if parameters is None:
         return url

@@ -1,7 +1,7 @@
-"""Finds in a stranger's OpenAPI document (3.0 or 3.1) what one operation promises. Pure.
+"""Finds in a client's OpenAPI document (3.0 or 3.1) what one operation specifies. Pure.
 
-What it finds are rules: JSON, self-contained and small, which `judging.py` compiles. Reading a hostile
-document can take long, so it is read in another process (`isolation.py`).
+The result is called rules: self-contained, small JSON, which `judging.py` compiles. A hostile document can
+take long to read, so it is read in another process (`isolation.py`).
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from monitoring.contract.document import METHODS, Json, Node
 
 MAX_RULES_BYTES = 262_144
 MAX_DEPTH = 100
-MAX_NODES = 200_000  # of what is looked through
+MAX_NODES = 200_000  # visited in the document
 
-# Keywords that would lead somewhere else, or name what `$ref` could lead to by other means than a pointer.
+# Keywords that change the base of references, or name targets that `$ref` could reach other than by a
+# pointer.
 _OF_PLACES = frozenset({"$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabulary", "id"})
 _LEADING_ELSEWHERE = frozenset({"$dynamicRef", "$recursiveRef"})
 _VALUES = frozenset({"const", "enum"})
 _MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-# What people read. It would only make rules larger.
+# Annotations for people, which would only enlarge the rules.
 _SILENT = frozenset(
     {"description", "title", "example", "examples", "default", "externalDocs", "xml", "$comment"}
 )
 
 
 class UnusableDocumentError(Exception):
-    """A document without rules for an operation; the reason is one of the endings of `contract_...`."""
+    """A document without rules for an operation; the reason is a suffix of a `contract_...` problem."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -52,7 +53,7 @@ def find_rules(document: Json, operation_id: str) -> dict[str, Json]:
 
 
 def _measure(document: Json) -> None:
-    """Refuse what is too deep or too large to be looked through, also if parts of it are the same object."""
+    """Reject a document that is too deep or too large to traverse. Shared parts count each time."""
     left = MAX_NODES
     waiting = [(document, 0)]
     while waiting:
@@ -67,7 +68,7 @@ def _measure(document: Json) -> None:
 
 
 class _Reader:
-    """Reads one operation. Schemas to which references lead become `$defs` of the rules."""
+    """Reads one operation. Referenced schemas become `$defs` of the rules."""
 
     def __init__(self, document: Node, *, is_3_0: bool) -> None:
         self._document = document
@@ -101,7 +102,7 @@ class _Reader:
         headers = {
             name.lower(): self._read_header(self._follow(header))
             for name, header in response.get("headers", {}).items()
-            if name.lower() != "content-type"  # OpenAPI ignores it here
+            if name.lower() != "content-type"  # OpenAPI ignores this header here
         }
         content = {
             media_type.partition(";")[0].strip().lower(): self._read_schema(media.get("schema", True))
@@ -125,7 +126,7 @@ class _Reader:
         if isinstance(schema, bool):
             return schema
         if "$ref" in schema and self._is_3_0:
-            return {"$ref": self._refer(schema["$ref"])}  # what stands beside it is ignored
+            return {"$ref": self._refer(schema["$ref"])}  # OpenAPI 3.0 ignores its siblings
         read = dict(self._read_keywords(schema))
         return _as_2020_12(read) if self._is_3_0 else read
 
@@ -152,7 +153,7 @@ class _Reader:
                 yield keyword, value
 
     def _find_hidden(self, schema: Node) -> set[str]:
-        """Name the properties that answers do not have, though requests must."""
+        """Return the names of write-only properties, which responses do not have."""
         properties = schema.get("properties", {})
         return {
             name
@@ -176,7 +177,7 @@ class _Reader:
         raise UnusableDocumentError("unreadable")
 
     def _resolve(self, reference: str) -> Any:  # noqa: ANN401 - a part of the document
-        """Return the part that a JSON Pointer (RFC 6901) names."""
+        """Return the node that a JSON Pointer (RFC 6901) identifies."""
         if not reference.startswith("#/"):
             raise UnusableDocumentError("reference_outside")
         node: Any = self._document
@@ -187,7 +188,7 @@ class _Reader:
 
 
 def _as_2020_12(schema: dict[str, Json]) -> dict[str, Json]:
-    """Rewrite what OpenAPI 3.0 writes otherwise than JSON Schema 2020-12."""
+    """Rewrite what OpenAPI 3.0 expresses differently from JSON Schema 2020-12."""
     if schema.pop("nullable", False) is True and isinstance(schema.get("type"), str):
         schema["type"] = [schema["type"], "null"]
     for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):

@@ -1,4 +1,4 @@
-"""Reads a document from its address, by the way out that checks take."""
+"""Fetches a document from its URL through the same dialer as checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_MODIFIED = 304
 
 
 class UnfetchedDocumentError(Exception):
-    """A document that could not be read; the reason is a sentence that quotes nothing of an answer."""
+    """A document that could not be fetched; the reason is a sentence that quotes nothing from a response."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -32,11 +32,11 @@ async def fetch_rules(
     operation_id: str,
     known: Mapping[str, Json] | None = None,
 ) -> Mapping[str, Json]:
-    """Fetch a document and return the rules of an operation, with the document's `etag` if it has one.
+    """Fetch a document and return an operation's rules, with the document's `etag` if it has one.
 
-    Returns `known`, the rules as they were fetched last, if the document has not changed since (RFC 9110
-    §13.1.2). Raises UnfetchedDocumentError and UnusableDocumentError, and OSError when this machine has no
-    sockets left.
+    Return `known`, the rules from the last fetch, if the document has not changed since (RFC 9110 §13.1.2).
+    Raises UnfetchedDocumentError and UnusableDocumentError, and OSError when this machine has no sockets
+    left.
     """
     tag = known.get("etag") if known else None
     request = OutboundRequest(

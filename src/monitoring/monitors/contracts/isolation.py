@@ -1,7 +1,7 @@
-"""Reads documents and judges answers in a process of its own, which is killed if that takes too long.
+"""Reads documents and validates responses in a separate process, which is killed if that takes too long.
 
-A schema of a few lines can keep any validator busy for years. No bound on its form would refuse all of these
-and none that people have.
+A schema of a few lines can keep any validator busy for years. No limit on a schema's form would reject all of
+these but none that people use.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from monitoring.contract.document import Json
 from monitoring.monitors.contracts.documents import UnusableDocumentError, find_rules
 from monitoring.monitors.contracts.judging import Rules, Violation, read_rules
 
-MAX_SECONDS = 3.0  # to judge an answer
+MAX_SECONDS = 3.0  # to validate a response
 MAX_READING_SECONDS = 8.0  # to read a document: a mebibyte of YAML takes one or two
 MAX_MEMORY_BYTES = 1_073_741_824
 
@@ -36,19 +36,19 @@ _THREAD = ThreadPoolExecutor(1, "contracts")
 
 
 class TooLongError(Exception):
-    """The other process took too long, or too much memory. The next question begins a new one."""
+    """The other process took too long or too much memory. The next request starts a new one."""
 
 
 async def wait_apart(ask: Callable[..., _T], *arguments: object) -> _T:
-    """Call what asks the other process in a thread of its own, one call after the other.
+    """Run a call to the other process in a dedicated thread, one call at a time.
 
-    The threads that everybody shares are few, and slow schemas would keep them all waiting.
+    The shared threads are few, and slow schemas would block them all.
     """
     return await asyncio.get_running_loop().run_in_executor(_THREAD, ask, *arguments)
 
 
 def find_rules_apart(document: Json, operation_id: str) -> dict[str, Json]:
-    """Return the rules of an operation. It may take `MAX_READING_SECONDS`. Raises UnusableDocumentError."""
+    """Return an operation's rules within `MAX_READING_SECONDS`. Raises UnusableDocumentError."""
     try:
         answer = _APART.ask({"document": document, "operation_id": operation_id}, MAX_READING_SECONDS)
     except TooLongError:
@@ -62,7 +62,7 @@ def find_rules_apart(document: Json, operation_id: str) -> dict[str, Json]:
 def judge_apart(
     rules: str, status_code: int, headers: Mapping[str, str], body: str | None
 ) -> Violation | None:
-    """Hold an answer to rules in JSON. It may take `MAX_SECONDS`. Raises TooLongError."""
+    """Validate a response against rules in JSON within `MAX_SECONDS`. Raises TooLongError."""
     question = {"rules": rules, "status_code": status_code, "headers": headers, "body": body}
     answer = _APART.ask(question, MAX_SECONDS)
     violation = answer["violation"]
@@ -70,14 +70,14 @@ def judge_apart(
 
 
 class _Apart:
-    """The other process, which begins with the first question and ends with this process."""
+    """The other process, which starts with the first request and ends with this process."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: Mapping[str, Json], max_seconds: float) -> dict[str, Json]:
-        """Ask, and wait for the answer; one question at a time. Raises TooLongError."""
+        """Send a request and wait for the reply; one request at a time. Raises TooLongError."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._process = _begin()
@@ -88,7 +88,7 @@ class _Apart:
                 if select.select([self._process.stdout], [], [], max_seconds)[0]:
                     return _read(self._process.stdout)
             except (OSError, EOFError):
-                pass  # it ran out of memory, or out of stack
+                pass  # it ran out of memory or stack
             self._process.kill()
             self._process.communicate()
             self._process = None
@@ -99,7 +99,7 @@ _APART = _Apart()
 
 
 def _begin() -> subprocess.Popen[bytes]:
-    """Start the process, without any secret that the environment has."""
+    """Start the process without the environment's secrets."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     return subprocess.Popen(  # noqa: S603 - ourselves
         [sys.executable, "-m", __name__],
@@ -141,7 +141,7 @@ def _answer(question: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _read_document(document: Json) -> Json:
-    """Return a document that may be text, as JSON or as YAML."""
+    """Return a document, parsed as JSON or YAML if it is text."""
     if not isinstance(document, str):
         return document
     try:
@@ -154,7 +154,7 @@ def _read_document(document: Json) -> Json:
 
 
 def main() -> None:
-    """Answer questions until there are no more."""
+    """Serve requests until there are no more."""
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     try:
         while True:

@@ -1,4 +1,4 @@
-"""Holds an answer to the rules of a contract. Pure.
+"""Validates a response against a contract's rules. Pure.
 
 A hostile schema can take long, so this runs in another process (`isolation.py`).
 """
@@ -24,9 +24,10 @@ MAX_PATTERN_BYTES = 1_048_576
 
 
 class Violation(NamedTuple):
-    """How an answer breaks its contract: where, as a JSON Pointer (RFC 6901) into the body, and how.
+    """How a response breaks its contract: where, as a JSON Pointer (RFC 6901) into the body, and how.
 
-    The pointer is empty if it is about the whole answer. The sentence quotes no value of the answer.
+    The pointer is empty if the violation concerns the whole response. The sentence quotes no value of the
+    response.
     """
 
     pointer: str
@@ -34,9 +35,9 @@ class Violation(NamedTuple):
 
 
 class Rules:
-    """The rules of an operation, of which each schema is compiled when an answer is first held to it.
+    """An operation's rules. Each schema is compiled when a response is first validated against it.
 
-    Raises ValueError for a schema that cannot be compiled, when `compile_all` is called.
+    `compile_all` raises ValueError for a schema that cannot be compiled.
     """
 
     def __init__(self, rules: Mapping[str, Json]) -> None:
@@ -53,7 +54,10 @@ class Rules:
                 self._compile(header["schema"])
 
     def judge(self, status_code: int, headers: Mapping[str, str], body: str | None) -> Violation | None:
-        """Return the first violation. Names of headers are in lower case; no body is judged if it is None."""
+        """Return the first violation, or None. Header names are in lower case.
+
+        If `body` is None, only status and headers are validated.
+        """
         response = self._find_response(status_code)
         if response is None:
             return Violation("", f"status {status_code} is not documented")
@@ -78,9 +82,10 @@ class Rules:
         return None
 
     def _is_valid_header(self, schema: Json, value: str) -> bool:
-        """Return whether a header is valid as text, or as the number or boolean that it reads like.
+        """Return whether a header is valid as text, or as the JSON value or list that it can be read as.
 
-        Lists and objects, which are written in styles of OpenAPI, are not judged.
+        A header with a comma or `=` may be a list or object in OpenAPI's styles: it is tried as a list of
+        texts and as an empty object.
         """
         validator = self._compile(schema)
         return validator.is_valid(value) or any(map(validator.is_valid, _read_otherwise(value)))
@@ -123,7 +128,7 @@ class Rules:
 
 @lru_cache(MAX_COMPILED)
 def read_rules(written: bytes) -> Rules:
-    """Read rules from JSON."""
+    """Parse rules from JSON."""
     return Rules(orjson.loads(written))
 
 

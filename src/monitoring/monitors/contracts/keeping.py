@@ -1,4 +1,4 @@
-"""How a monitor's contract is stored, shown, and read again."""
+"""How a monitor's contract is stored, rendered and refreshed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_SHOWN = ("rules", "read_at")
 
 
 def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
-    """Return the columns of a contract that was prepared; one that is as it is shown changes none."""
+    """Return the columns of a prepared contract; empty if the contract has no `rules` and so is unchanged."""
     if contract is None:
         names = (
             "contract",
@@ -42,7 +42,7 @@ def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
 
 
 def is_same_contract(monitor: Monitor, contract: Mapping[str, Json] | None) -> bool:
-    """Return whether a contract, as it is shown or was prepared, says what the monitor's says.
+    """Return whether a contract, rendered or prepared, equals the monitor's contract.
 
     Raises `UndecryptableError`.
     """
@@ -59,12 +59,12 @@ def is_same_contract(monitor: Monitor, contract: Mapping[str, Json] | None) -> b
 
 
 def _stated(contract: Mapping[str, Json] | None) -> dict[str, Json]:
-    """Leave out nulls, which a merge patch removes and a creation keeps."""
+    """Remove nulls, which a merge patch removes and a creation keeps."""
     return {name: value for name, value in (contract or {}).items() if value is not None}
 
 
 def conceal_contract(contract: Mapping[str, Json] | None) -> dict[str, Json] | None:
-    """Return what may be seen of a contract: no rules, and a mask for its credential."""
+    """Return the visible part of a contract: without rules, and with its credential masked."""
     if contract is None:
         return None
     shown = {name: value for name, value in contract.items() if name not in _NOT_SHOWN}
@@ -87,7 +87,7 @@ def show_contract(row: Mapping[str, Any]) -> dict[str, Json] | None:
 
 
 async def store_refreshed(monitor_id: UUID, rules: Mapping[str, Json], read_at: datetime, seen: str) -> None:
-    """Replace the rules, unless somebody has changed the contract since it was seen as `seen`."""
+    """Replace the rules, unless the contract has changed since its rules were read as `seen`."""
     unchanged = Monitor.filter(id=monitor_id, contract_rules=seen)
     await unchanged.update(
         contract_rules=orjson.dumps(rules).decode(), contract_read_at=read_at, contract_problem=None
@@ -95,10 +95,10 @@ async def store_refreshed(monitor_id: UUID, rules: Mapping[str, Json], read_at: 
 
 
 async def store_problem(monitor_id: UUID, problem: str) -> None:
-    """Note why the document could not be read again."""
+    """Record why the document could not be refreshed."""
     await Monitor.filter(id=monitor_id).update(contract_problem=problem)
 
 
 async def encrypt_contract_authorizations() -> Encrypted:
-    """Encrypt them with the first key, where they are encrypted with another."""
+    """Encrypt the credentials with the first key, where they are encrypted with another."""
     return await encrypt_column(Monitor.exclude(contract_authorization=None), "contract_authorization")

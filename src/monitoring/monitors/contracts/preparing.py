@@ -1,4 +1,4 @@
-"""Prepares the contract of a monitor before anything is stored: reads its document, and finds its rules."""
+"""Prepares a monitor's contract before anything is stored: reads its document, and finds its rules."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _SCHEMA = "ContractCreate"
 async def prepare_contract(
     team_id: UUID, given: Mapping[str, Json], saved: Monitor | None = None
 ) -> Mapping[str, Json]:
-    """Return a creation or a patch whose contract has `rules` (JSON) in place of its document.
+    """Return a creation or a patch whose contract has `rules` (JSON) instead of its document.
 
-    A patch is merged with the monitor's contract (RFC 7396). Nothing is fetched for a contract that is the
-    saved one, nor for a monitor whose type has none. In a sandbox, documents come from hosts of the script.
-    Raises Problem for a document that cannot be fetched or used.
+    A patch is merged with the monitor's contract (RFC 7396). Nothing is fetched for a contract that equals
+    the saved one, or for a monitor whose type has no contract. In a sandbox, documents come from scripted
+    hosts. Raises Problem for a document that cannot be fetched or used.
     """
     asked = given.get("contract")
-    if asked == {}:  # a patch that changes nothing
+    if asked == {}:  # an empty patch
         return {name: value for name, value in given.items() if name != "contract"}
     if asked is None or (saved and saved.type != "http"):
         return given
@@ -70,7 +70,7 @@ async def prepare_placed_contract(
 ) -> Mapping[str, Json]:
     """Prepare the contract of a configuration that replaces the saved one as a whole.
 
-    The credential of its document, which no answer shows, stays if it is left out.
+    The credential for its document, which no response shows, is kept if omitted.
     """
     if (contract := given.get("contract")) is None:
         return given

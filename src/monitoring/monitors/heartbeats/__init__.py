@@ -1,1 +1,1 @@
-"""Heartbeats: monitors that jobs report to, instead of being asked."""
+"""Heartbeats: monitors that jobs report to, instead of being polled."""

@@ -1,6 +1,6 @@
-"""When a checker looks at a heartbeat, apart from its pings: after it was resumed or changed.
+"""When a heartbeat is checked, other than after a ping: after it was resumed or changed.
 
-Runs in the caller's transaction, under the lock on the check states.
+Runs in the caller's transaction, which has locked the check states.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from monitoring.monitors.models import HEARTBEAT, Monitor
 
 
 def schedule_of(monitor: Monitor) -> Schedule:
-    """Read the schedule of a monitor of this type."""
+    """Read a heartbeat's schedule."""
     return Schedule.read(complete_settings(HEARTBEAT, monitor.settings))
 
 
 async def begin_anew(
     monitors: Collection[Monitor], since: Mapping[UUID, datetime]
 ) -> dict[UUID, datetime | None]:
-    """Restart the schedules of those that are heartbeats. Returns when each is looked at.
+    """Restart the schedules of all heartbeats that are not paused. Returns when each is due.
 
-    One that was never pinged is not looked at.
+    The due time is None for a heartbeat whose job never reported the end of a run.
     """
     heartbeats = [monitor for monitor in monitors if monitor.type == HEARTBEAT and not monitor.paused]
     if not heartbeats:
@@ -43,7 +43,7 @@ async def begin_anew(
 
 
 async def find_appointment(monitor: Monitor, now: datetime) -> datetime | None:
-    """Return when to look at a heartbeat whose schedule has changed and that is pending; None if never."""
+    """Return when a pending heartbeat whose schedule has changed is due; None before its first ping."""
     heartbeat = await Heartbeat.get(monitor_id=monitor.id)
     deadline = schedule_of(monitor).deadline(heartbeat.counted_from, heartbeat.started_at)
     return deadline and max(deadline, now)

@@ -1,8 +1,8 @@
-"""Notes when pings could be received, so that nobody is accused of a ping that was lost with us.
+"""Records when pings could be received, so that a ping lost by our own fault does not count as missing.
 
-Each process that takes pings writes the same row every two seconds, because what it promises by a 200 takes a
-database that can be written, too. A gap in these notes is a time in which pings may have been lost: a stopped
-service, a database that was away, a machine that slept, or a clock that jumped ahead.
+Every process that receives pings updates the same row every two seconds, because a ping is confirmed only if
+the database is writable, too. A gap in these updates is a time in which pings may have been lost: the service
+was stopped, the database was unavailable, the machine slept, or the clock jumped ahead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from monitoring.monitors.heartbeats.models import Heartbeat, PingReception
 
 NOTE_INTERVAL_SECONDS = 2.0
 
-# A process that is busy may be late to note that it runs. One that starts knows that it did not run before.
+# A busy process may be late with its update. A starting process knows that it did not run before.
 LONGEST_SILENCE = timedelta(seconds=10)
 LONGEST_SILENCE_AT_START = timedelta(seconds=3)
 
@@ -23,20 +23,20 @@ _ROW = 1
 
 
 class Receiver:
-    """Notes for one process that it can receive pings."""
+    """Records that one process can receive pings."""
 
     def __init__(self) -> None:
         self._longest_silence = LONGEST_SILENCE_AT_START
 
     async def note(self) -> None:
-        """Note that pings can be received, if anybody may send one. Raises `DatabaseUnavailable`."""
+        """Record that pings can be received, if any heartbeat exists. Raises `DatabaseUnavailable`."""
         if await Heartbeat.exists():
             await _note(current_backends().clock.now(), self._longest_silence)
         self._longest_silence = LONGEST_SILENCE
 
 
 async def note_interruption(now: datetime) -> None:
-    """Note that pings could not be received just before `now`, as this service found out otherwise."""
+    """Record that pings could not be received just before `now`, as found out by other means."""
     await PingReception.filter(id=_ROW).update(interrupted_until=now)
 
 

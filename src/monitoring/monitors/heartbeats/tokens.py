@@ -13,23 +13,23 @@ from monitoring.monitors.models import HEARTBEAT, Monitor
 
 
 def new_token() -> dict[str, str]:
-    """Return the columns that store a new token: a random UUID, as the clients of Healthchecks want it."""
+    """Return the columns that store a new token: a random UUID, as clients of Healthchecks expect."""
     token = str(uuid4())
     return {"token_sha256": hash_secret(token), "encrypted_token": encrypt(token)}
 
 
 def hash_token(token: UUID) -> str:
-    """Return the hash by which a heartbeat is found."""
+    """Return the hash by which a heartbeat is looked up."""
     return hash_secret(str(token))
 
 
 async def find_heartbeat(monitor: Monitor) -> Heartbeat | None:
-    """Return what is stored of a monitor of this type; None if it is of another."""
+    """Return a monitor's heartbeat row; None if the monitor is of another type."""
     return await Heartbeat.get(monitor_id=monitor.id) if monitor.type == HEARTBEAT else None
 
 
 def ping_url_of(encrypted_token: str) -> str:
-    """Return the address for a job's pings. Raises `UndecryptableError`."""
+    """Return a job's ping URL. Raises `UndecryptableError`."""
     return f"{current_backends().settings.base_url}/ping/{decrypt(encrypted_token)}"
 
 

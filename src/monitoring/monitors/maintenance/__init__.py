@@ -1,1 +1,1 @@
-"""Maintenance windows: times in which failures open no incidents and count neither as up nor as down."""
+"""Maintenance windows: failures in them open no incident and count neither as up nor as down."""

@@ -1,7 +1,7 @@
 """Applies a team's windows to its monitors: which are in maintenance, and until when.
 
-A check state holds the present span of its monitor, or the next one as soon as it is near. So a check that
-begins in it knows, without a look at the windows. Everything runs in the caller's transaction, which holds
+A check state holds its monitor's current maintenance span, or the next one once it is near. So a check that
+begins in the span need not read the windows. Everything runs in the caller's transaction, which has locked
 the team.
 """
 
@@ -20,15 +20,15 @@ from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceW
 from monitoring.monitors.maintenance.recurrence import Occurrence, Plan, occurrences
 from monitoring.monitors.models import CheckState, Monitor
 
-# Longer than a claim lasts, so that the claim of every check that begins in a planned window includes it.
+# Longer than a claim lasts, so that every claim whose check begins in a planned window includes its span.
 LOOK_AHEAD = timedelta(minutes=2)
 
-# A statement takes a limited number of values.
+# A statement takes a limited number of parameters.
 MONITORS_AT_ONCE = 1000
 
 
 class _Cover(NamedTuple):
-    """An occurrence that begins soon, and its monitors; none means all."""
+    """An occurrence that begins soon, and its monitors; without ids and tags, it covers all monitors."""
 
     occurrence: Occurrence
     monitor_ids: frozenset[str]
@@ -58,7 +58,10 @@ def plan_of(window: MaintenanceWindow) -> Plan:
 
 
 def due_at_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
-    """Return when a window has to be processed next: shortly before it begins, or when it ends."""
+    """Return when a window must next be processed: shortly before it begins, or when it ends.
+
+    None if no occurrence is left.
+    """
     occurrence = occurrence_of(window, now)
     if occurrence is None:
         return None
@@ -91,7 +94,7 @@ async def cover_monitors(
 
 
 async def cover_monitor(monitor: Monitor, now: datetime, *, since: datetime | None = None) -> None:
-    """Apply the windows to a monitor that is new or has other tags, and refresh both rows.
+    """Apply the windows to a monitor that is new or has new tags, and refresh both rows.
 
     No span begins before `since`, by default `now`.
     """
@@ -126,7 +129,7 @@ def _is_on(window: MaintenanceWindow, occurrence: Occurrence) -> bool:
 
 
 def _span_of(covers: Sequence[_Cover], monitor_id: UUID, tags: Iterable[str]) -> Occurrence | None:
-    """Merge the first occurrence for a monitor with those that overlap it or follow directly."""
+    """Merge a monitor's first occurrence with those that overlap it or follow directly."""
     span: Occurrence | None = None
     for cover in covers:
         if not cover.has(monitor_id, tags):
@@ -140,7 +143,10 @@ def _span_of(covers: Sequence[_Cover], monitor_id: UUID, tags: Iterable[str]) ->
 
 
 async def _move(wanted: dict[UUID, Occurrence | None], now: datetime, since: datetime | None) -> None:
-    """Write new spans to check states, which are locked first, as everywhere, and keep what is over."""
+    """Write new spans to check states, which are locked first, as everywhere.
+
+    Spans that are over are kept.
+    """
     locked = CheckState.filter(monitor_id__in=list(wanted)).order_by("monitor_id")
     moves: dict[tuple[Occurrence | None, Occurrence | None], list[CheckState]] = defaultdict(list)
     for check_state in await locked.select_for_update(no_key=True):
@@ -156,7 +162,7 @@ async def _move(wanted: dict[UUID, Occurrence | None], now: datetime, since: dat
 def _begin_after(
     before: Occurrence | None, after: Occurrence | None, now: datetime, since: datetime | None
 ) -> Occurrence | None:
-    """Return when a span begins: a current one keeps its beginning, and none overlaps an earlier one."""
+    """Return the new span with its start: a current span keeps its start, and spans never overlap."""
     if after is None:
         return None
     if before and before.starts_at <= now < before.ends_at and after.starts_at <= now:
@@ -187,9 +193,9 @@ async def _write_spans(
 async def _write_check_states(
     check_states: list[CheckState], before: Occurrence | None, after: Occurrence | None, now: datetime
 ) -> None:
-    """Write a span. If one is current, or was, checks under way are dropped: they began in another.
+    """Write a span. If the old or new span is current, drop the results of checks in progress.
 
-    Monitors whose checks failed in a span are checked when it ends.
+    These checks began in another span. Monitors whose checks failed in a span are checked when it ends.
     """
     starts_at, ends_at = after or (None, None)
     rows = CheckState.filter(monitor_id__in=[check_state.monitor_id for check_state in check_states])
@@ -200,7 +206,7 @@ async def _write_check_states(
         for check_state in check_states:
             if (
                 check_state.claim
-            ):  # a new claim that nobody has; the lease goes on, so two checks never overlap
+            ):  # a new claim that no checker holds; the lease continues, so checks never overlap
                 await CheckState.filter(id=check_state.id).update(
                     claim=uuid4(), next_check_at=check_state.due_at
                 )
@@ -213,7 +219,7 @@ async def _write_check_states(
 def _end_of_maintenance(
     before: Occurrence | None, after: Occurrence | None, now: datetime
 ) -> datetime | None:
-    """Return the end of maintenance that has begun, which may be in the past."""
+    """Return the end of maintenance that has begun, which may be in the past; None if none has begun."""
     if after and after.starts_at <= now:
         return after.ends_at
     return min(before.ends_at, now) if before and before.starts_at <= now else None
@@ -236,7 +242,7 @@ async def _write_statuses(
 
 
 async def show_maintenance(monitor_ids: list[UUID], since: datetime) -> None:
-    """Set the status of monitors that are not paused."""
+    """Set the status of monitors that are not paused to `maintenance`."""
     monitors = Monitor.filter(id__in=monitor_ids).exclude(status__in=(State.MAINTENANCE, State.PAUSED))
     await monitors.update(status=State.MAINTENANCE, status_changed_at=since)
 

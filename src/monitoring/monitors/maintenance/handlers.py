@@ -54,7 +54,7 @@ async def update_maintenance_window(
 
 
 async def end_maintenance_window(window_id: str, caller: Caller, if_match: str | None = None) -> Reply:
-    """End what is under way."""
+    """End a window's current occurrence."""
     return _reply(await service.end_window(caller.team_id, UUID(window_id), if_match, by=caller.actor))
 
 

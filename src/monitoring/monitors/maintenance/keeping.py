@@ -1,4 +1,4 @@
-"""Begins and ends maintenance on time. Several workers may run this at once."""
+"""Starts and ends maintenance on time. Several workers may run this at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEEP_INTERVAL_SECONDS = 2.0
 TEAMS_AT_ONCE = 100
 MONITORS_AT_ONCE = 500
 
-# How long an ended window stays in the list. Its spans stay in the uptime of its monitors.
+# How long an ended window stays in the list. Its spans remain part of its monitors' uptime.
 RETENTION = timedelta(days=30)
 
 
@@ -34,7 +34,7 @@ async def keep_maintenance(now: datetime) -> None:
 
 
 async def delete_ended_windows(now: datetime) -> int:
-    """Delete windows that ended 30 days ago, and return their number."""
+    """Delete windows that ended at least 30 days ago, and return their number."""
     return await MaintenanceWindow.filter(due_at=None, updated_at__lt=now - RETENTION).delete()
 
 

@@ -1,7 +1,7 @@
 """Recurrence rules (RFC 5545 §3.3.10): which are accepted, and when their occurrences start. Pure.
 
-`dateutil` searches for the next start until the year 9999, which takes seconds for 30 February. So it only
-gets rules that have a start in each of their intervals; others are refused before.
+`dateutil` searches for the next start until the year 9999, which takes seconds for 30 February. So only rules
+with a start in each of their intervals reach it; others are rejected first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dateutil.rrule import rrulestr
 from monitoring.contract.problems import Problem
 from monitoring.contract.time_zones import find_time_zone
 
-# A rule without a start within this time is treated as one without any: 29 February comes every four years.
+# A rule without a start within this time counts as never starting: 29 February comes every four years.
 HORIZON = timedelta(days=5 * 366)
 SHORTEST_GAP = timedelta(hours=1)
 
@@ -33,7 +33,7 @@ _ALLOWED = {
     "MONTHLY": {*_TIME, "BYDAY", "BYMONTH", "BYMONTHDAY"},
     "YEARLY": {*_TIME, "BYDAY", "BYMONTH", "BYMONTHDAY"},
 }
-# Parts that are accepted only alone: together they may match no day.
+# Parts that exclude each other: together they may match no day.
 _EXCLUSIVE = (("BYDAY", "BYMONTHDAY"), ("INTERVAL", "BYMONTH"))
 _LAST_DAY = 28  # of the shortest month
 
@@ -55,7 +55,7 @@ _PATTERNS = {
 
 
 class Plan(NamedTuple):
-    """When occurrences start: once, or again and again as `recurrence` says in the time zone."""
+    """When occurrences start: once, or repeatedly by the rule `recurrence` in the time zone."""
 
     starts_at: datetime
     duration: timedelta
@@ -71,7 +71,7 @@ class Occurrence(NamedTuple):
 
 
 def judge(plan: Plan, now: datetime) -> None:
-    """Raise a Problem for a plan that is invalid, starts too often, or has no start from now on."""
+    """Raise Problem for a plan that is invalid, starts too often, or has no occurrence left."""
     _zone_of(plan)
     if plan.recurrence:
         starts = islice(_local_starts(plan, plan.starts_at + HORIZON), _STARTS_COMPARED)
@@ -84,8 +84,8 @@ def judge(plan: Plan, now: datetime) -> None:
 def occurrences(plan: Plan, after: datetime) -> Iterator[Occurrence]:
     """Return the occurrences that end after a moment and start before the horizon, in order.
 
-    A local time that a change of the clocks skips is read with the offset before it, and of a repeated one
-    the first counts (RFC 5545 §3.3.5). A plan in an unknown time zone has no occurrences.
+    A local time that a clock change skips is read with the offset before the change; of a repeated local
+    time, the first counts (RFC 5545 §3.3.5). A plan in an unknown time zone has no occurrences.
     """
     if find_time_zone(plan.time_zone) is None:
         return
@@ -103,7 +103,7 @@ def _starts(plan: Plan, after: datetime) -> Iterable[datetime]:
 
 
 def _local_starts(plan: Plan, until: datetime, after: datetime | None = None) -> Iterable[datetime]:
-    """Return the starts in local time, perhaps without some that are not after a moment.
+    """Return the starts in local time, possibly without some that are not later than `after`.
 
     Their number is limited, because some rules never start.
     """
@@ -163,7 +163,7 @@ def _read_parts(text: str) -> dict[str, str]:
 
 
 def _read_until(text: str, zone: ZoneInfo) -> datetime:
-    """Read UNTIL: a day, which counts to its end, a moment in UTC, or a local time."""
+    """Parse UNTIL: a day, which counts to its end, a moment in UTC, or a local time."""
     try:
         if len(text) == len("YYYYMMDD"):
             return datetime.strptime(f"{text}T235959", "%Y%m%dT%H%M%S")  # noqa: DTZ007 - it is local

@@ -1,4 +1,4 @@
-"""What the document's maintenance schemas look like on the wire."""
+"""Renders maintenance windows as the document's schemas describe them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.monitors.maintenance.models import MaintenanceWindow
 
 
 def represent_window(window: MaintenanceWindow, now: datetime) -> dict[str, Any]:
-    """Render a `MaintenanceWindow` as it is at `now`, its fields in the order of the document."""
+    """Render a `MaintenanceWindow` as it is at `now`, its fields in the document's order."""
     occurrence = occurrence_of(window, now)
     active_until = occurrence.ends_at if occurrence and occurrence.starts_at <= now else None
     return {

@@ -1,4 +1,4 @@
-"""What clients do with maintenance windows: each function is one transaction.
+"""Client operations on maintenance windows: each function is one transaction.
 
 Functions with an actor (`by`) record the action in the audit log.
 """
@@ -35,7 +35,7 @@ from monitoring.monitors.models import Monitor
 
 _SCHEMA = "MaintenanceWindowCreate"
 
-# Windows that are over do not count.
+# Ended windows do not count.
 MAX_WINDOWS_A_TEAM = 100
 
 # Occurrences are computed from the first start, so it must not be too long ago.
@@ -43,14 +43,14 @@ OLDEST_START = timedelta(days=366)
 
 
 async def list_windows(team_id: UUID, limit: int, after_id: UUID | None) -> Page[MaintenanceWindow]:
-    """Return up to `limit` windows of a team, newest first, from the one after `after_id` on."""
+    """Return up to `limit` windows of a team, newest first, starting after `after_id`."""
     return await read_page(MaintenanceWindow.filter(team_id=team_id), limit, after_id)
 
 
 async def create_window(
     team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None, key: str | None = None
 ) -> MaintenanceWindow:
-    """Create a window. One whose start is past begins at once. Raises Problem if it would never occur."""
+    """Create a window. It begins at once if its start is past. Raises Problem if it would never occur."""
     now = datetime.now(UTC)
     configuration = _read(complete(given, read_defaults(_SCHEMA), _name), now)
     window = MaintenanceWindow(team_id=team_id, key=key, created_at=now, updated_at=now, **configuration)
@@ -59,7 +59,7 @@ async def create_window(
     judge(plan_of(window), now)
     window.due_at = due_at_of(window, now)
     async with transaction():
-        # One lock for counting, inserting and covering: two at once cannot pass the cap.
+        # One lock for counting, inserting and covering: concurrent requests cannot exceed the limit.
         await Team.lock(team_id)
         open_ones = MaintenanceWindow.filter(team_id=team_id, due_at__isnull=False)
         if await open_ones.count() >= MAX_WINDOWS_A_TEAM:
@@ -72,7 +72,7 @@ async def create_window(
 
 
 async def get_window(team_id: UUID, window_id: UUID) -> MaintenanceWindow:
-    """Return a window of the team. Raises Problem if there is none, or if it is another team's."""
+    """Return a window of the team. Raises Problem if the team has no window with this id."""
     window = await MaintenanceWindow.get_or_none(id=window_id, team_id=team_id)
     if window is None:
         raise Problem("maintenance_window_not_found")
@@ -87,7 +87,7 @@ async def update_window(
     *,
     by: Actor | None = None,
 ) -> MaintenanceWindow:
-    """Apply a merge patch, with effect from now on. Raises Problem if the window is over."""
+    """Apply a merge patch, with effect from now on. Raises Problem if the window has ended."""
     patch = dict(patch)
     async with transaction():
         await Team.lock(team_id)
@@ -103,7 +103,7 @@ async def update_window(
 async def put_window(
     team_id: UUID, key: str, given: Mapping[str, Json], conditions: Conditions, *, by: Actor | None = None
 ) -> Placed[MaintenanceWindow]:
-    """Create the window with this key, or replace its configuration. A start that is left out stays.
+    """Create the window with this key, or replace its configuration. An omitted start is kept.
 
     Raises Problem as `create_window` and `update_window` do.
     """
@@ -132,9 +132,9 @@ async def put_window(
 async def _change(
     window: MaintenanceWindow, key: str | None, configuration: Configuration, by: Actor | None
 ) -> Collection[str]:
-    """Store a key and a configuration, if one of them is another. Return the fields that changed.
+    """Store a key and a configuration, if either differs. Return the changed fields.
 
-    Raises Problem if the window is over, unless nothing changes.
+    Raises Problem if the window has ended, unless nothing changes.
     """
     now = datetime.now(UTC)
     before = read_configuration(window, _SCHEMA)
@@ -148,7 +148,7 @@ async def _change(
     old_key = window.key
     window.update_from_dict(after | {"key": key, "updated_at": now})
     judge(plan_of(window), now)
-    # Monitors that the window was for already may have been deleted since.
+    # Monitors that the window already had may have been deleted since.
     await _demand_monitors(
         window.team_id, [each for each in after["monitor_ids"] if each not in before["monitor_ids"]]
     )
@@ -181,7 +181,7 @@ async def end_window(
 async def delete_window(
     team_id: UUID, window_id: UUID, if_match: str | None = None, *, by: Actor | None = None
 ) -> None:
-    """Delete a window, and end its current occurrence. Time that was maintenance stays maintenance."""
+    """Delete a window, and end its current occurrence. Past maintenance stays maintenance."""
     async with transaction():
         await Team.lock(team_id)
         window = await get_window(team_id, window_id)
@@ -197,7 +197,7 @@ def _demand_version(window: MaintenanceWindow, if_match: str | None) -> None:
 
 
 def is_active(window: MaintenanceWindow, now: datetime) -> bool:
-    """Return whether there is a current occurrence."""
+    """Return whether an occurrence is in progress."""
     occurrence = occurrence_of(window, now)
     return occurrence is not None and occurrence.starts_at <= now
 
@@ -210,12 +210,12 @@ async def _record(
 
 
 def _read(configuration: Configuration, now: datetime) -> Configuration:
-    """Return the start of a MaintenanceWindowCreate, by default now."""
+    """Return a configuration with its start parsed, by default now."""
     starts_at = configuration.get("starts_at") or now
     if isinstance(starts_at, str):
         starts_at = read_timestamp(starts_at)
     if configuration["recurrence"]:
-        starts_at = starts_at.replace(microsecond=0)  # as rules count
+        starts_at = starts_at.replace(microsecond=0)  # as recurrence rules have whole seconds
     return configuration | {"starts_at": starts_at}
 
 
