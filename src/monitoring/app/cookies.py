@@ -124,7 +124,7 @@ def set_list(response: Response, query: str, settings: Settings, monitor_id: UUI
 
 
 def csrf_token_of(token: str) -> str:
-    """Derive the forms' CSRF token from the browser's token, which it does not reveal."""
+    """Derive the CSRF token for forms from the browser's token, which it does not reveal."""
     return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 

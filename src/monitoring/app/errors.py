@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class ErrorPages(ErrorMiddleware):
-    """Responds to every exception with a page, never a traceback. Once a response has begun, it raises.
+    """Responds to every exception with a page, never a traceback. Once a response has begun, re-raises it.
 
     If a backend fails during a download, the response just ends: browsers notice that it is incomplete.
     Signed-in users keep the navigation, and a link back to the previous page.

@@ -132,7 +132,7 @@ def resolve_references(text: str) -> str:
 
 
 def isolate(text: str) -> str:
-    """Isolate the text direction of foreign text, where `<bdi>` cannot be used (UAX #9 §2.4.2)."""
+    """Isolate the direction of user-supplied text, where `<bdi>` cannot be used (UAX #9 §2.4.2)."""
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
 
 

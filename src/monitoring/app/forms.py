@@ -63,7 +63,7 @@ async def create_once(
         return Reply({"id": str(await create())}, 201)
 
     reply = await act_once(visit.team.id, f"app-{form_id}", ("app", *request), act)
-    [created_id] = reply.json_value().values()  # the release before called it `monitor_id` and the like
+    [created_id] = reply.json_value().values()  # the previous release named it `monitor_id` or similar
     return Created(UUID(created_id), is_new)
 
 

@@ -124,7 +124,7 @@ class Visit:
     @property
     def user(self) -> User:
         """The signed-in user."""
-        assert self.session  # noqa: S101 - routes let only members here
+        assert self.session  # noqa: S101 - routes require a session
         return self.session.user
 
     @property
@@ -165,7 +165,7 @@ class Visit:
 
     @property
     def sees_articles(self) -> bool:
-        """Whether the team may see the blog's articles."""
+        """Whether a user is signed in whose team may see the blog's articles."""
         return self.session is not None and self.team.name in self.settings.article_teams
 
     @property
@@ -191,7 +191,7 @@ class Visit:
 
     @property
     def path_params(self) -> Mapping[str, str]:
-        """The variable parts of the path."""
+        """The path parameters."""
         return self.request.path_params
 
     @property
@@ -217,7 +217,7 @@ class Visit:
                 pairs = parse_pairs(await receive_body(self.request.scope, self.request.receive), MAX_FIELDS)
             except ValueError:
                 raise Problem("malformed_request") from None
-            # Browsers end lines in a form with CR LF, whatever was typed.
+            # Browsers submit every line end in a form as CRLF.
             self._form = ImmutableMultiDict((name, text.replace("\r\n", "\n")) for name, text in pairs)
         return self._form
 

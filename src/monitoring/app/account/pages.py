@@ -70,7 +70,7 @@ async def change_password(visit: Visit) -> Response:
     """Change the password. Only this browser stays signed in."""
     assert visit.session  # noqa: S101 - the route requires a session
     form = await visit.read_form()
-    # Counted before it is verified: nobody may guess the password in a browser that was left open.
+    # Counted before verification, so that nobody can guess the password in an unattended browser.
     await count_request(visit.request, visit.settings.rate_limit_sign_in, f"password:{visit.user.id}")
     current, new = form.get("current_password", ""), form.get("new_password", "")
     try:
@@ -91,7 +91,7 @@ async def end_other_session(visit: Visit) -> Response:
 
 
 async def sign_out_everywhere(visit: Visit) -> Response:
-    """End all sessions, this one too."""
+    """End all of the user's sessions, including this one."""
     await end_sessions(visit.user.id, by=visit.actor)
     visit.end_session()
     return visit.redirect("/sign-in", notice="signed_out_everywhere")

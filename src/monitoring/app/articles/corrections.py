@@ -1,4 +1,4 @@
-"""A translation's segments, which people correct. For the teams in ARTICLE_TEAMS."""
+"""Pages that show and correct a translation's segments, for the teams in ARTICLE_TEAMS."""
 
 from __future__ import annotations
 

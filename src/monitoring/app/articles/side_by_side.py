@@ -123,7 +123,7 @@ def _pair(path: Path, original: _Side, translation: _Side) -> Passage:
     label = _label(path)
     is_cut = original.is_cut or translation.is_cut
     count = min(len(original.blocks), len(translation.blocks))
-    # If a side is cut, only the blocks that are shown can be compared.
+    # If a side is cut, only the shown blocks can be compared.
     is_alike = original.kinds(count if is_cut else None) == translation.kinds(count if is_cut else None)
     if is_alike and count:
         both = zip(original.blocks, translation.blocks, strict=False)

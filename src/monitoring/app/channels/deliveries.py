@@ -24,7 +24,7 @@ from monitoring.notifications.tasks import nudge
 
 DELIVERIES_A_PAGE = 50
 
-# A message about several events names at most this many monitors.
+# The most monitors that the description of a digest names.
 MOST_NAMED = 3
 
 _PATH = "/settings/notifications/{channel_id}/deliveries"

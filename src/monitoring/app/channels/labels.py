@@ -33,7 +33,7 @@ TYPES = {
     "custom": ("Custom", "An address that takes JSON in its own format."),
 }
 
-# Names of types within a sentence, after "notified by", where they differ from `TYPES`.
+# Type names for use after "notified by", where they differ from `TYPES`.
 _NAMES_IN_SENTENCES = {"email": "email", "webhook": "a webhook", "custom": "a custom webhook"}
 
 LABELS = {

@@ -42,7 +42,7 @@ def read_routing(form: Mapping[str, str], monitor_ids: Sequence[str]) -> dict[st
 
 
 def write_routing(routing: Mapping[str, Json]) -> dict[str, str]:
-    """Return a routing as the texts of the form's fields. Monitors are checkboxes, and have no text."""
+    """Return a routing as the form fields' texts. Monitors are checkboxes, and have no text."""
     quiet_hours = routing["quiet_hours"] or {}
     return {
         "routing_tags": ", ".join(routing["tags"]),

@@ -111,9 +111,9 @@ async def show_incident(visit: Visit) -> Response:
 
 
 class _Silence(NamedTuple):
-    """Why nobody is notified of an incident: its monitor is muted, or it has no alert to a channel.
+    """Why nobody is notified of an incident: its monitor is muted, or no channel has been alerted.
 
-    `channels` are those to which the alert can be sent now.
+    `channels` are the channels that can be alerted now.
     """
 
     mute: Mute | None
@@ -125,7 +125,7 @@ async def _find_silence(
 ) -> _Silence | None:
     """Return why nobody is notified of an open, unacknowledged incident; None if somebody is or will be.
 
-    Also returns None for an incident older than `RETENTION`, because its deliveries may have been deleted.
+    Also returns None once `RETENTION` has passed since the confirmation: deliveries may have been deleted.
     """
     is_answered = incident.resolved_at or incident.acknowledged_at
     if is_answered or is_somebody_told(deliveries) or incident.confirmed_at < visit.now - RETENTION:
@@ -210,7 +210,7 @@ async def show_note_form(visit: Visit) -> Response:
 
 
 async def write_note(visit: Visit) -> Response:
-    """Add a note. Resubmitting the same form adds none."""
+    """Add a note. Resubmitting the same form adds no second one."""
     incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     form = await visit.read_form()
     form_id = str(read_form_id(form.get("form_id", "")))
@@ -253,7 +253,7 @@ async def _render_note(  # noqa: PLR0913, PLR0917 - what the form shows
 
 
 def _choose_form_id(visit: Visit, incident_id: UUID, notes: Sequence[IncidentNote]) -> UUID:
-    """Return the note form's id. It changes only with a new note, or each poll would detect a page change."""
+    """Return the note form's id. It stays the same until a note is added, so that polls detect no change."""
     newest = notes[0].id if notes else ""
     return uuid5(incident_id, f"{visit.user.id} {newest}")
 

@@ -53,7 +53,7 @@ class KeyForm:
 
     @property
     def scopes_in_order(self) -> list[str]:
-        """The scopes in their usual order, without repetitions."""
+        """The chosen scopes in the order of `SCOPES`, without duplicates."""
         return [scope for scope in SCOPES if scope in self.scopes]
 
     def find_errors(self) -> dict[str, str]:
@@ -91,7 +91,7 @@ class KeyForms(CreateForm[KeyForm]):
     new_template = "keys/new.html"
 
     async def blank(self, visit: Visit) -> KeyForm:
-        """Return a form with the first scope; with `?old=client_id`, with the old key's scopes and name."""
+        """Return a form with the first scope; with `?old=client_id`, the old key's scopes and a new name."""
         client_id = visit.query.get("old", "")
         if not client_id:
             return KeyForm("", [SCOPES[0]], "")
@@ -140,7 +140,7 @@ class KeyForms(CreateForm[KeyForm]):
         keys = await service.list_keys(visit.team.id)
         key = next((key for key in keys if key.id == key_id), None)
         if key is None:
-            raise Problem("malformed_request")  # none of our forms carries the id of another team's key
+            raise Problem("malformed_request")  # none of our forms contains the id of another team's key
         return visit.render("keys/created_before.html", 409, key=key, old=old)
 
 

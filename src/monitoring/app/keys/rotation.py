@@ -98,7 +98,7 @@ def judge_rotation(old: ApiKey, new: ApiKey | None) -> Rotation:
 
 
 def judge_traffic(key: ApiKey, now: datetime) -> Traffic:
-    """Return whether a key is in use at a moment."""
+    """Classify a key's use: never used, used within `RECENTLY` before `now`, or silent since."""
     if key.last_used_at is None:
         return Traffic.NEVER
     return Traffic.BUSY if now - key.last_used_at <= RECENTLY else Traffic.SILENT

@@ -36,7 +36,7 @@ class Source(Enum):
         (SELECT count(*) || ' ' || coalesce(sum({ms:muted_until}), 0) FROM mutes WHERE team_id = given.id)
     """
 
-    # The last checks of all monitors of a team.
+    # The last checks of all of a team's monitors.
     CHECKS = """
         (SELECT count(last_checked_at) || ' ' || sum({ms:last_checked_at})
             FROM monitors JOIN watches ON watches.monitor_id = monitors.id WHERE team_id = given.id)
@@ -67,7 +67,7 @@ class Source(Enum):
             FROM notification_channels WHERE team_id = given.id)
     """
 
-    # The newest deliveries of a channel. A page with older ones is renewed after a while anyway.
+    # A channel's newest deliveries. A page with older ones is updated after `FOLLOWED_SECONDS` anyway.
     CHANNEL = """
         (SELECT count(*) || ' ' || sum({ms:created_at}) || ' ' || sum(attempts) || ' ' || count(delivered_at)
             || ' ' || count(error_message) || ' ' || count(due_at) || ' ' || coalesce(sum({ms:due_at}), 0)
@@ -83,7 +83,7 @@ class Source(Enum):
             FROM maintenance_windows WHERE team_id = given.id)
     """
 
-    # All articles, and what is being translated. Each is read from an index alone.
+    # All articles, and the translations in progress. Both are index-only scans.
     ARTICLES = """
         (SELECT count(*) || ' ' || sum({ms:updated_at}) FROM articles),
         (SELECT count(*) || ' ' || sum({ms:due_at}) || ' ' || count(CASE status WHEN 'queued' THEN 1 END)
@@ -106,7 +106,7 @@ class Source(Enum):
 
 
 class Shown(NamedTuple):
-    """Data that a page shows: a source, and the id of the row in question."""
+    """Data that a page shows: a source, and the id of the row that it depends on."""
 
     source: Source
     id: UUID

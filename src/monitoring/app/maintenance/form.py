@@ -141,7 +141,7 @@ def judge() -> Check:
 
 @cache
 def list_time_zones() -> list[str]:
-    """Return the time zones to suggest: UTC, and all that are named by region and city."""
+    """Return the time zones to suggest: UTC, and those named by region and city."""
     regions = ("Africa/", "America/", "Antarctica/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/")
     return ["UTC", *sorted(each for each in available_timezones() if each.startswith((*regions, "Pacific/")))]
 

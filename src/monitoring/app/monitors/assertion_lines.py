@@ -16,7 +16,7 @@ _JSON_SCALAR = re.compile(r"true|false|-?[0-9]+(\.[0-9]+)?|\".*\"", re.DOTALL)
 
 
 class UnreadableLineError(Exception):
-    """A line that is not an assertion. `number` is its index among the lines that are not empty."""
+    """A line that is not an assertion. `number` is its index, from 0, among the non-empty lines."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

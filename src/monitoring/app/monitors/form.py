@@ -327,7 +327,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
         for name, value in sorted((headers or {}).items(), key=lambda each: each[1] == MASK)
     ),
     "assertions": lambda assertions: "\n".join(map(write_assertion, assertions or ())),
-    "document": lambda _: "",  # it is not kept
+    "document": lambda _: "",  # documents are not stored
 }
 
 
@@ -344,7 +344,7 @@ def judge() -> Check:
 
 @cache
 def kinds_of(monitor_type: str) -> Mapping[str, str]:
-    """Return the kind of every form field: its JSON type, or its own kind if it has its own text format."""
+    """Return each field's kind: its JSON type, or an own kind if its text has a special format."""
     fields = TYPE_FORMS[monitor_type].fields
     kinds = {name: next(iter(types_of(_schemas()[name])), "string") for name in fields}
     return kinds | {name: kind for name, kind in _OWN_KINDS.items() if name in kinds}

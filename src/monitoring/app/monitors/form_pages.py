@@ -162,7 +162,7 @@ async def _try(visit: Visit, given: Mapping[str, Json], monitor: Monitor | None 
 
 def _read_version(form: Form) -> str:
     version = form.get("version", "")
-    return version if _VERSION.fullmatch(version) else "0"  # which is never current
+    return version if _VERSION.fullmatch(version) else "0"  # a version that is never current
 
 
 FORMS = MonitorForms()

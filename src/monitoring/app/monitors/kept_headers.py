@@ -48,7 +48,7 @@ def put_together(form: Form) -> dict[str, str]:
 
 
 def mask_kept_secrets(form: Form) -> dict[str, str]:
-    """Return a mask for each kept secret field: one that is neither removed nor replaced with new text."""
+    """Return a mask for each kept secret field: one neither removed nor replaced with new text."""
     kept = set(form.getlist("kept_secret")) - set(form.getlist("removed_secret"))
     return {name: MASK for name in SECRETS if name in kept and not form.get(name, "").strip()}
 

@@ -73,7 +73,7 @@ class ListView:
 
     @property
     def place(self) -> dict[str, str | int]:
-        """The query parameters of the page that is shown."""
+        """The query parameters of the current page, including its page number. Defaults are empty."""
         return {**self.query, "page": self.number if self.number > 1 else ""}
 
     def link(self, **changes: str | int) -> str:

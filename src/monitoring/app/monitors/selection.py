@@ -30,7 +30,7 @@ Change = Callable[[Monitor], Mapping[str, Json]]
 # Browsers and proxies wait for at least a minute.
 LONGEST_ACT_SECONDS = 20.0
 
-# How many monitors one transaction pauses.
+# The number of monitors that one transaction pauses or resumes.
 PORTION = 500
 
 NAMED = 20

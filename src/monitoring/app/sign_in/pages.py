@@ -41,7 +41,7 @@ async def sign_in(visit: Visit) -> Response:
     shown = {"next": next_path, "email": email, "kept": kept}
     if errors := _find_empty(email, password):  # not a guess, so it is not counted
         return visit.render("sign_in/sign_in.html", 400, errors=errors, **shown)
-    # Counted before the password is verified, so guessing is limited, and so is the work it causes.
+    # Counted before the password is verified, which limits both guesses and the CPU time they cost.
     attempt = await count_attempt(visit.request, email)
     user = await authenticate(email, password, is_known=attempt.is_known)
     if user and await open_session(visit, user):
