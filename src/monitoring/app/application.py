@@ -1,4 +1,4 @@
-"""The app as an ASGI application: its pages, inside the same layers as the API."""
+"""The app as an ASGI application: its pages, wrapped in telemetry and error pages."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from monitoring.contract.problems import Problem
 from monitoring.settings import Settings
 from monitoring.web.telemetry import RequestTelemetry
 
-NAME = "app"  # stands in metrics and the access log, where API requests have their operation
+NAME = "app"  # in metrics and the access log, instead of an API request's operation
 
-# In the order in which their addresses are matched: fixed ones before those with an id.
+# In the order in which their paths are matched: fixed paths before those with an id.
 SUBJECTS = (
     sign_in,
     join,
@@ -74,7 +74,7 @@ SUBJECTS = (
 
 
 class App:
-    """Serves every page below /app. Each request finds its `Visit` in its scope."""
+    """Serves every page below /app. Each request's scope contains its `Visit`."""
 
     def __init__(self, settings: Settings, catalogue: Catalogue, is_stopping: Callable[[], bool]) -> None:
         self.max_body_bytes = settings.max_body_bytes
@@ -92,7 +92,7 @@ class App:
         await self._app(scope, receive, send)
 
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve with a visit. It is a stranger's until `recognise` finds a session."""
+        """Route a request with a new visit, which is anonymous until `recognise` finds a session."""
         is_sandbox, path = take_world(scope["path"].removeprefix(ROOT))
         scope["path"] = ROOT + path
         with showing(sandbox=is_sandbox):

@@ -1,7 +1,7 @@
-"""The app's cookies: a random token, a device, notices, strangers' wrong forms, lists.
+"""The app's cookies: token, device, notice, kept response, email address, density, list.
 
-Signing in replaces the token with that of a session. The device cookie (OWASP) recognises a browser that
-somebody signed in with before. It lets nobody in: it decides which count of passwords applies.
+Signing in replaces the random token with a session's. The device cookie (OWASP) recognises a browser in which
+a user signed in before. It grants no access: it only decides which sign-in limits apply.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ _DEVICE_SECONDS = 400 * 86_400  # browsers keep no cookie longer (RFC 6265bis §
 
 
 def make_token() -> str:
-    """Make a stranger's token, which ties forms to a browser before there is a session."""
+    """Make a random token, which ties forms to a browser before there is a session."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 def read_token(request: Request, settings: Settings) -> str | None:
-    """Return the token a browser sent; None if it does not look like one of ours."""
+    """Return the browser's token; None if it sent none in our format."""
     token = request.cookies.get(_name("session", settings), "")
     return token if _TOKEN.fullmatch(token) else None
 
 
 def set_token(response: Response, token: str, settings: Settings) -> None:
-    """Give a browser a token, for as long as a session may last."""
+    """Set the browser's token, for as long as a session may last."""
     _set(response, "session", token, settings.session_hours * 3600, settings)
 
 
 def read_device(request: Request, settings: Settings, email: str) -> str | None:
-    """Return the device that this email was signed in with before; None for any other browser."""
+    """Return the device token if this email address has signed in with it before; None otherwise."""
     matched = _DEVICE.fullmatch(request.cookies.get(_name("browser", settings), ""))
     if not matched:
         return None
@@ -56,80 +56,80 @@ def read_device(request: Request, settings: Settings, email: str) -> str | None:
 
 
 def set_device(response: Response, device: str, settings: Settings, email: str) -> None:
-    """Remember that this email was signed in with a device. The cookie does not contain the email."""
+    """Set the device cookie, signed for an email address. The cookie does not contain the address."""
     signed = f"{device}.{_sign(device, email, settings.signing_keys[0])}"
     _set(response, "browser", signed, _DEVICE_SECONDS, settings)
 
 
 def read_notice(request: Request, settings: Settings, path: str) -> str | None:
-    """Return the name of the notice that a redirect to this path left; None if there is none."""
+    """Return the name of the notice for this path; None if there is none."""
     name, _, meant_for = request.cookies.get(_name("notice", settings), "").partition(":")
     return name if name and meant_for == path else None
 
 
 def set_notice(response: Response, name: str, settings: Settings, path: str) -> None:
-    """Leave a notice for the page that the answer redirects to. No link can repeat it."""
+    """Set a notice for the page at `path`, where the response redirects. No link can show it again."""
     _set(response, "notice", f"{name}:{path}", _NOTICE_SECONDS, settings)
 
 
 def drop_notice(response: Response, settings: Settings) -> None:
-    """Forget the notice: its page has shown it."""
+    """Delete the notice: its page has shown it."""
     _set(response, "notice", "", 0, settings)
 
 
 def read_answer(request: Request, settings: Settings) -> str:
-    """Return the kept page about a stranger's wrong form, as `post_redirect_get` wrote it."""
+    """Return an anonymous visitor's kept response, encrypted by `post_redirect_get`; empty if none."""
     return request.cookies.get(_name("answer", settings), "")
 
 
 def set_answer(response: Response, answer: str, settings: Settings) -> None:
-    """Let a stranger's browser keep the page about a wrong form."""
+    """Store an anonymous visitor's kept response in the browser."""
     _set(response, "answer", answer, _ANSWER_SECONDS, settings)
 
 
 def read_email(request: Request, settings: Settings) -> str:
-    """Return the email that was signed in with in this browser, and not out; empty if none was."""
+    """Return the email address of this browser's last sign-in; empty if none, or after signing out."""
     return unquote(request.cookies.get(_name("email", settings), ""))[:MAX_EMAIL_CHARACTERS]
 
 
 def set_email(response: Response, email: str, settings: Settings) -> None:
-    """Remember who signed in, to fill in the form when the session has ended by itself."""
+    """Store the user's email address, to prefill the sign-in form once the session has expired."""
     _set(response, "email", quote(email), _DEVICE_SECONDS, settings)
 
 
 def drop_email(response: Response, settings: Settings) -> None:
-    """Forget who signed in: several people may use the browser."""
+    """Delete the user's email address: several people may use the browser."""
     _set(response, "email", "", 0, settings)
 
 
 def read_density(request: Request, settings: Settings) -> str:
-    """Return how dense this browser's lists are; empty if nobody chose."""
+    """Return the density of this browser's lists; empty if none was chosen."""
     return request.cookies.get(_name("density", settings), "")
 
 
 def set_density(response: Response, density: str, settings: Settings) -> None:
-    """Remember how dense this browser's lists are."""
+    """Store the density of this browser's lists."""
     _set(response, "density", density, _DEVICE_SECONDS, settings)
 
 
 def read_list(request: Request, settings: Settings, monitor_id: UUID) -> str:
-    """Return the query of the list that led this browser to the monitor; empty if none did lately."""
+    """Return the query of the list from which the monitor was opened last; empty if none is stored."""
     led_to, _, query = request.cookies.get(_name("list", settings), "").partition(":")
     return query if led_to == str(monitor_id) else ""
 
 
 def set_list(response: Response, query: str, settings: Settings, monitor_id: UUID) -> None:
-    """Remember for a day which list led to the monitor, by the list's query."""
+    """Store for a day the query of the list from which the monitor was opened."""
     _set(response, "list", f"{monitor_id}:{query}", _LIST_SECONDS, settings)
 
 
 def csrf_token_of(token: str) -> str:
-    """Derive the token that forms carry. It reveals nothing of the cookie, and only its holder knows it."""
+    """Derive the CSRF token for forms from the browser's token, which it does not reveal."""
     return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
 def is_csrf_token(sent: str, token: str) -> bool:
-    """Compare in constant time."""
+    """Return whether a form's CSRF token belongs to a browser's token, in constant time."""
     return hmac.compare_digest(sent.encode(), csrf_token_of(token).encode())
 
 
@@ -139,9 +139,9 @@ def _sign(device: str, email: str, signing_key: SecretStr) -> str:
 
 
 def _set(response: Response, name: str, value: str, max_age_seconds: int, settings: Settings) -> None:
-    """Set a cookie that neither scripts nor other sites get.
+    """Set a cookie that scripts cannot read and other sites cannot send with a form.
 
-    `__Host-` keeps other names of the same domain from planting one (RFC 6265bis §4.1.3.2).
+    The prefix `__Host-` keeps sibling domains from setting it (RFC 6265bis §4.1.3.2).
     """
     response.set_cookie(
         _name(name, settings),

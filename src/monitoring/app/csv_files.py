@@ -1,4 +1,4 @@
-"""Tables as CSV (RFC 4180), for spreadsheets. Pure."""
+"""Formats tables as CSV (RFC 4180), for spreadsheets. Pure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from io import StringIO
 
 from monitoring.contract.timestamps import write_timestamp
 
-# A spreadsheet takes text that begins with one of these for a formula (OWASP, CSV injection). Some take the
-# full-width forms for the others.
+# Spreadsheets treat text that begins with one of these as a formula (OWASP, CSV injection). Some also accept
+# the full-width forms.
 _FORMULA_STARTS = (
     *("=", "+", "-", "@", "\t", "\r", "\n"),
     "\N{FULLWIDTH EQUALS SIGN}",
@@ -21,7 +21,7 @@ _FORMULA_STARTS = (
 
 
 def write_rows(rows: Iterable[Sequence[object]]) -> str:
-    """Write rows. Moments are in UTC, None is empty, and no text is a formula."""
+    """Format rows as CSV. Moments are in UTC, None is empty, and text like a formula gets a `'` before it."""
     written = StringIO()
     csv.writer(written).writerows([_write_cell(value) for value in row] for row in rows)
     return written.getvalue()

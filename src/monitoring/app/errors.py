@@ -1,4 +1,4 @@
-"""Exceptions become pages, in the document's sentences."""
+"""Error pages: exceptions rendered with the API document's messages."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 
 class ErrorPages(ErrorMiddleware):
-    """Answers every exception with a page, never a traceback. Once an answer has begun, it raises instead.
+    """Responds to every exception with a page, never a traceback. Once a response has begun, re-raises it.
 
-    A file just ends if a backend goes away: browsers see that it is not whole.
-    Somebody who is signed in keeps the navigation, and a way back to where they came from.
+    If a backend fails during a download, the response just ends: browsers notice that it is incomplete.
+    Signed-in users keep the navigation, and a link back to the previous page.
     """
 
     def __init__(self, app: ASGIApp, catalogue: Catalogue) -> None:
@@ -35,14 +35,14 @@ class ErrorPages(ErrorMiddleware):
         self._catalogue = catalogue
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve."""
+        """Serve a request. A backend that fails after the response has begun is only logged."""
         try:
             await super().__call__(scope, receive, send)
         except BackendUnavailable as error:
             note_refusal("request", error)
 
     async def reply(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the page of an error."""
+        """Send the error page for an exception."""
         answer = await self._write(scope["visit"], error)
         await answer(scope, receive, send)
 
@@ -75,7 +75,7 @@ def _problem_of(error: Exception) -> Problem:
         return Problem("service_unavailable")
     if isinstance(error, HTTPException) and error.status_code in NAMES_BY_STATUS:
         return Problem(NAMES_BY_STATUS[error.status_code], headers=error.headers)
-    # The client closed the connection: nobody reads the answer, and nothing crashed.
+    # The client closed the connection: nobody reads the response, and nothing crashed.
     if isinstance(error, ClientDisconnect):
         return Problem("malformed_request")
     log.error("unhandled exception", exc_info=error)

@@ -1,4 +1,4 @@
-"""What forms have in common: typed text becomes JSON, and errors are shown beside their fields. Pure."""
+"""Helpers for all forms: submitted text becomes JSON, and errors are shown beside their fields. Pure."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _MAX_SHOWN_CHARACTERS = 40
 
 
 def split_entries(text: str) -> list[str]:
-    """Return the entries that were typed into one field, with commas or spaces between them."""
+    """Split a field's text into its entries, which commas or spaces separate."""
     return _ENTRY.findall(text)
 
 
 def read_tags(text: str) -> list[str]:
-    """Return the entries as tags, in lower case."""
+    """Split a field's text into tags, in lower case."""
     return split_entries(text.lower())
 
 
 def document_rules() -> Validation:
-    """Return the document's rules for requests."""
+    """Return the API document's validation rules for requests."""
     return rules_of(published_document())
 
 
 def check_of(schema_name: str) -> Check:
-    """Compile the document's check of a form. It raises a Problem, whose `others` have all that is wrong."""
+    """Compile the validator of a schema. It raises the first Problem, with all further ones in `others`."""
     return document_rules().form_check({"$ref": f"#/components/schemas/{schema_name}"}, "form")
 
 
 def refuse(problems: list[Problem]) -> None:
-    """Raise the first of some problems, with the others in `others`."""
+    """Raise the first problem, with the rest in `others`. Does nothing if there are none."""
     if problems:
         problems[0].others = problems[1:]
         raise problems[0]
@@ -48,9 +48,9 @@ def refuse(problems: list[Problem]) -> None:
 def sentences_of(
     problem: Problem, catalogue: Catalogue, place: Callable[[Problem, str], tuple[str, str]]
 ) -> dict[str, str]:
-    """Return the sentences of a problem and its `others`, by field. A field has one, the first.
+    """Return the messages of a problem and its `others`, by field. Each field gets its first message only.
 
-    `place` gets a problem and its sentence in the document, and returns the field and the sentence to show.
+    `place` takes a problem and its message in the document, and returns the field and the message to show.
     """
     placed: dict[str, str] = {}
     for each in (problem, *problem.others):
@@ -61,17 +61,17 @@ def sentences_of(
 
 
 def include_present(options: tuple[tuple[str, str], ...], seconds: str) -> tuple[tuple[str, str], ...]:
-    """Return the options, and the present value too if a client chose another one."""
+    """Return the options, plus the current value in seconds if it is a number that they lack."""
     if seconds in dict(options) or not seconds.isdecimal():
         return options
     return (*options, (seconds, f"{int(seconds):,} seconds"))
 
 
 def quote_labels(words: str, labels: Mapping[str, str]) -> str:
-    """Replace the names of fields by their labels."""
+    """Replace the field names in a message with their quoted labels."""
     return _FIELD_NAME.sub(lambda found: f"“{labels[found[0]]}”" if found[0] in labels else found[0], words)
 
 
 def name_entry(text: str, number: int, words: str) -> str:
-    """Name the entry of a field that a sentence is about, as it was typed."""
+    """Prefix a message with the entry that it is about, as it was typed. `number` counts entries from 0."""
     return f"{split_entries(text)[number][:_MAX_SHOWN_CHARACTERS]}: {words}"

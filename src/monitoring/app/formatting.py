@@ -1,4 +1,4 @@
-"""Formats moments, durations, ratios and texts for pages. `FILTERS` are those of the templates."""
+"""Formats moments, durations, ratios and texts for pages. `FILTERS` are the template filters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.durations import duration_in_words
 
 _TIME = Markup('<time datetime="%s" title="%s">%s</time>')
-# The script of live pages keeps the text of these three true (`assets/live.js`).
+# The script of live pages keeps the text of these three up to date (`assets/live.js`).
 _AGO = Markup('<time datetime="%s" title="%s" data-ago>%s</time>')
 _UNTIL = Markup('<time datetime="%s" title="%s" data-until>%s</time>')
 _SINCE = Markup('<span data-since="%s">%s</span>')
@@ -34,20 +34,20 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def write_moment(moment: datetime | None) -> Markup | str:
-    """Render a moment in the reader's zone, as a `<time>` with its UTC; "never" for None."""
+    """Render a moment in the user's time zone, as a `<time>` with the UTC time; "never" for None."""
     if moment is None:
         return "never"
     return _write_time(moment, text=_in_words(moment))
 
 
 def write_to_the_second(moment: datetime) -> Markup:
-    """Render a moment to the second, for lists in which several share a minute."""
+    """Render a moment to the second, for lists in which several entries share a minute."""
     local = _in_zone(moment)
     return _write_time(moment, text=f"{local.day} {local:%b, %H:%M:%S}{_suffix()}")
 
 
 def write_clock(moment: datetime) -> Markup:
-    """Render a moment to the second; its day only if that is not today, for lists on small screens."""
+    """Render a moment to the second, with its day only if that is not today, for lists on small screens."""
     local = _in_zone(moment)
     if local.date() != datetime.now(current_zone()).date():
         return write_to_the_second(moment)
@@ -55,7 +55,7 @@ def write_clock(moment: datetime) -> Markup:
 
 
 def write_utc_day(moment: datetime) -> str:
-    """Render the day of a moment, which is the same for readers everywhere."""
+    """Render a moment's UTC day, which is the same for all users."""
     moment = moment.astimezone(UTC)
     return f"{moment.day} {moment:%b %Y}"
 
@@ -88,7 +88,7 @@ def write_until(moment: datetime) -> Markup:
 
 
 def write_since(moment: datetime) -> Markup:
-    """Render how long something has been going on that began at a moment."""
+    """Render the time that has passed since a moment: `2 h 5 min`."""
     moment = moment.astimezone(UTC)
     seconds = (datetime.now(UTC) - moment).total_seconds()
     return _SINCE % (write_timestamp(moment), write_duration(seconds))
@@ -118,7 +118,7 @@ def write_milliseconds(milliseconds: int | None) -> Markup | str:
 
 
 def write_percent(ratio: float | None) -> str:
-    """Render a ratio, cut and not rounded: only what never failed reads 100 %. None is "not enough data"."""
+    """Render a ratio, truncated so that only 1 is "100 %". None is "not enough data"."""
     if ratio is None:
         return "not enough data"
     if ratio == 1:
@@ -127,37 +127,37 @@ def write_percent(ratio: float | None) -> str:
 
 
 def resolve_references(text: str) -> str:
-    """Render `Fit &amp; fun` as the site's readers see it. Translation reads such a title as HTML, too."""
+    """Resolve character references such as `&amp;`. Translation also reads titles as HTML."""
     return html.unescape(text)
 
 
 def isolate(text: str) -> str:
-    """Keep a stranger's text from turning the words around it, where `<bdi>` cannot be (UAX #9 §2.4.2)."""
+    """Isolate the direction of user-supplied text, where `<bdi>` cannot be used (UAX #9 §2.4.2)."""
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
 
 
 def continue_sentence(sentence: str) -> str:
-    """Render a sentence after a colon: its first word loses its capital, unless it has more, as TLS has."""
+    """Lower the capital of a sentence's first word, for use after a colon. Words such as TLS stay."""
     first, space, rest = sentence.partition(" ")
     return f"{first.lower() if first.istitle() else first}{space}{rest}"
 
 
 def capitalize(text: str) -> str:
-    """Begin with a capital, and keep the others: `DNS`, `First byte`."""
+    """Capitalize the first letter and keep the rest: `DNS`, `First byte`."""
     return text[:1].upper() + text[1:]
 
 
 def add_break_points(text: str) -> Markup:
-    """Let a long email or address break before its `@` and its dots, and not within a word.
+    """Escape a text, and let it break before an `@` and dots, but not within a word.
 
-    A URL breaks after the slashes of its path, an IPv6 address after its colons, and a client_id after the
-    letters that all of them begin with.
+    A URL also breaks after the slashes of its path, an IPv6 address after colons, and a client_id after its
+    `mon_live_`.
     """
     return Markup(_WORD_ENDS.sub("<wbr>", str(Markup.escape(text))))  # noqa: S704 - escaped
 
 
 def write_count(number: int) -> str:
-    """Render a number with its thousands apart: `12,345`."""
+    """Render a number with thousands separators: `12,345`."""
     return f"{number:,}"
 
 
@@ -186,7 +186,7 @@ FILTERS: dict[str, Callable[..., Markup | str]] = {
 
 
 def _write_time(moment: datetime, *, text: str, markup: Markup = _TIME) -> Markup:
-    """Render a `<time>`. Its tooltip is the moment in UTC, after the moment in the reader's zone."""
+    """Render a `<time>` with a UTC tooltip. For relative times, the user's local time precedes it."""
     moment = moment.astimezone(UTC)
     title = f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"
     if markup is not _TIME and current_zone() != UTC_ZONE:
@@ -195,7 +195,7 @@ def _write_time(moment: datetime, *, text: str, markup: Markup = _TIME) -> Marku
 
 
 def _in_zone(moment: datetime) -> datetime:
-    """Return a moment by the clocks of the reader's zone, or of UTC where those would leave Python's years.
+    """Convert a moment to the user's time zone; to UTC if it would leave the range of `datetime` there.
 
     Publishers send times such as 9999-12-31T23:59:59Z.
     """
@@ -211,5 +211,5 @@ def _in_words(moment: datetime) -> str:
 
 
 def _suffix() -> str:
-    """Name the zone only where it is not the reader's own."""
+    """Return " UTC" if times are shown in UTC; empty for any other zone."""
     return " UTC" if current_zone() == UTC_ZONE else ""

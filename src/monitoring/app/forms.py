@@ -1,4 +1,4 @@
-"""Pages with a form that makes something, or changes it: what all of them do alike."""
+"""Base classes for the pages of forms that create or change something."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from monitoring.web.replies import Reply
 Typed = TypeVar("Typed")
 Row = TypeVar("Row")
 
-# A person can fix these problems in the form; every other one gets an error page.
+# Problems with these statuses can be fixed in the form; all others get an error page.
 FIXABLE_STATUSES = frozenset({400, 403, 409, 412, 422})
 
 
 class InvalidForm(Exception):  # noqa: N818 - the form is shown again
-    """Says by field what is wrong with a form that the document has no schema for."""
+    """An invalid form that the API document has no schema for. `errors` holds the messages by field."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class InvalidForm(Exception):  # noqa: N818 - the form is shown again
 
 
 class Faults(NamedTuple):
-    """What is wrong with a form that was sent, by field, and the status of the page that says so."""
+    """The errors of a submitted form, by field, and the status of the page that shows them."""
 
     errors: Mapping[str, str]
     status: int
@@ -45,7 +45,7 @@ NO_FAULTS = Faults({}, HTTPStatus.OK)
 
 
 class Created(NamedTuple):
-    """What a form has made. `is_new` is false if the same form was sent before."""
+    """The row that a form created. `is_new` is false if an earlier submission of the form created it."""
 
     id: UUID
     is_new: bool
@@ -54,7 +54,7 @@ class Created(NamedTuple):
 async def create_once(
     visit: Visit, form_id: UUID, request: tuple[Json, ...], create: Callable[[], Awaitable[UUID]]
 ) -> Created:
-    """Create something, unless the form has done so. Raises Problem if it had another `request` then."""
+    """Create a row unless this form id already has. Raises Problem if it did so with another `request`."""
     is_new = False
 
     async def act() -> Reply:
@@ -63,48 +63,48 @@ async def create_once(
         return Reply({"id": str(await create())}, 201)
 
     reply = await act_once(visit.team.id, f"app-{form_id}", ("app", *request), act)
-    [created_id] = reply.json_value().values()  # the release before called it `monitor_id` and the like
+    [created_id] = reply.json_value().values()  # the previous release named it `monitor_id` or similar
     return Created(UUID(created_id), is_new)
 
 
 class CreateForm(ABC, Generic[Typed]):
-    """The pages of a form that creates something. Each feature says what differs.
+    """The pages of a form that creates something. Subclasses define what differs.
 
-    The form has an id in its address: sent twice, it creates one row, and going back shows the form that
-    was sent. `Typed` is what was typed, however wrong.
+    The form's URL contains an id: submitted twice, the form creates one row, and the browser's Back shows the
+    submitted form. `Typed` is the submitted text, valid or not.
     """
 
     path: ClassVar[str]
     new_template: ClassVar[str]
     fixable: ClassVar[Collection[int]] = FIXABLE_STATUSES
-    spent: ClassVar[str] = ""  # the refusal's name, if it has created something and says something else now
+    spent: ClassVar[str] = ""  # the refusal's name for a changed form whose id has already created something
 
     @abstractmethod
     async def blank(self, visit: Visit) -> Typed:
-        """Return what a new form begins with."""
+        """Return the initial values of a new form."""
 
     @abstractmethod
     def echo(self, form: Form) -> Typed:
-        """Return what was typed."""
+        """Return the submitted values."""
 
     @abstractmethod
     async def make(self, visit: Visit, typed: Typed, form_id: UUID) -> Response:
-        """Create what the form says, once, and answer. Raises Problem or InvalidForm."""
+        """Create the row, once, and return the response. Raises Problem or InvalidForm."""
 
     @abstractmethod
     async def context(self, visit: Visit, typed: Typed) -> Mapping[str, Any]:
-        """Return what the templates need besides `typed` and `errors`."""
+        """Return the templates' variables other than `typed` and `errors`."""
 
     @abstractmethod
     async def explain(self, visit: Visit, problem: Problem, typed: Typed) -> Mapping[str, str]:
-        """Return the sentences of a problem and its `others`, by field."""
+        """Return the messages of a problem and its `others`, by field."""
 
     def query(self, visit: Visit, typed: Typed) -> Mapping[str, str]:  # noqa: ARG002 - a hook
-        """Return the query of a new form's address, beside its id."""
+        """Return the query of a new form's URL, apart from the form id."""
         return {}
 
     async def show_new(self, visit: Visit) -> Response:
-        """Show an empty form, under an address of its own."""
+        """Show a new form. Without a form id in the URL, redirect to a URL that has one."""
         typed = await self.blank(visit)
         form_id = visit.find_form_id()
         if form_id is None:
@@ -112,7 +112,7 @@ class CreateForm(ABC, Generic[Typed]):
         return await self.render_new(visit, typed, form_id)
 
     async def create(self, visit: Visit) -> Response:
-        """Create what the form says. If it cannot be, show the form with what is wrong."""
+        """Create the row. If the form is refused, show it with its errors."""
         form = await visit.read_form()
         form_id, typed = read_form_id(form.get("form_id", "")), self.echo(form)
         try:
@@ -124,8 +124,8 @@ class CreateForm(ABC, Generic[Typed]):
     async def render_new(
         self, visit: Visit, typed: Typed, form_id: UUID, faults: Faults = NO_FAULTS, **context: object
     ) -> Response:
-        """Render the form."""
-        if visit.is_form:  # the answer has no address to come back to, but the form has
+        """Render the form of a new row."""
+        if visit.is_form:  # the browser cannot go back to the response to a POST, but to the form's URL
             context["place"] = visit.locate(self.path, **self.query(visit, typed), form=str(form_id))
         return await self.render(visit, self.new_template, typed, faults, form_id=form_id, **context)
 
@@ -137,7 +137,7 @@ class CreateForm(ABC, Generic[Typed]):
         return visit.render(template, faults.status, typed=typed, errors=faults.errors, **given)
 
     async def find_faults(self, visit: Visit, refused: Problem | InvalidForm, typed: Typed) -> Faults:
-        """Return what is wrong. Raises the problem if nobody can fix it in the form."""
+        """Return the errors of a refused form. Raises the problem if the user cannot fix it in the form."""
         if isinstance(refused, InvalidForm):
             return Faults(refused.errors, HTTPStatus.BAD_REQUEST)
         status = visit.catalogue.templates[refused.name].status
@@ -149,7 +149,7 @@ class CreateForm(ABC, Generic[Typed]):
 
 
 class EditForm(CreateForm[Typed], Generic[Typed, Row]):
-    """The pages of a form that creates something, and changes it later."""
+    """The pages of a form that creates something and can change it later."""
 
     edit_template: ClassVar[str]
 
@@ -159,23 +159,23 @@ class EditForm(CreateForm[Typed], Generic[Typed, Row]):
 
     @abstractmethod
     def write(self, row: Row) -> Typed:
-        """Return the form before anything is changed."""
+        """Return the form's values as they are saved."""
 
     @abstractmethod
     async def save(self, visit: Visit, row: Row, typed: Typed) -> Response:
-        """Change what the form says, and answer. Raises Problem."""
+        """Save the form's values, and return the response. Raises Problem."""
 
     def echo_edit(self, form: Form, row: Row) -> Typed:  # noqa: ARG002 - a hook
-        """Return what was typed into the form that changes a row."""
+        """Return the submitted values of the form that changes a row."""
         return self.echo(form)
 
     async def show_edit(self, visit: Visit) -> Response:
-        """Show the form with what is saved."""
+        """Show the form with the saved values."""
         row = await self.find(visit)
         return await self.render_edit(visit, row, self.write(row))
 
     async def change(self, visit: Visit) -> Response:
-        """Change what the form says. If it cannot be, show the form with what is wrong."""
+        """Save the form's values. If they are refused, show the form with its errors."""
         row = await self.find(visit)
         typed = self.echo_edit(await visit.read_form(), row)
         try:
@@ -186,7 +186,7 @@ class EditForm(CreateForm[Typed], Generic[Typed, Row]):
     async def render_edit(
         self, visit: Visit, row: Row, typed: Typed, faults: Faults = NO_FAULTS, **context: object
     ) -> Response:
-        """Render the form."""
+        """Render the form that changes a row."""
         return await self.render(visit, self.edit_template, typed, faults, row=row, **context)
 
 

@@ -1,8 +1,8 @@
-"""Answers a wrong form with a redirect to the page that shows what is wrong (post, redirect, get).
+"""Responds to an invalid form with a redirect to the page that shows its errors (post, redirect, get).
 
-A browser that goes back can ask for a page again, but not for the answer to a form: without script it shows
-an error of its own (ERR_CACHE_MISS). For members, the database keeps the page. For strangers, who must not
-fill the database, their browser keeps it in an encrypted cookie.
+A browser's Back can reload a page, but not the response to a POST: without a script it shows its own error
+(ERR_CACHE_MISS). For signed-in users, the database keeps the page. Anonymous visitors must not fill the
+database, so their browser keeps it in an encrypted cookie.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt,
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.members.kept_answers import Answer, find_answer, keep_answer
 
-_ANSWER = "answer"  # the parameter that names the answer
+_ANSWER = "answer"  # the query parameter with the kept response's id
 
-# Proxies take a few kilobytes of headers. A page that needs more is answered at once.
+# Proxies accept a few kilobytes of headers. A larger page is returned without a redirect.
 _MAX_COOKIE_CHARACTERS = 2500
 
-# The address of a page for strangers may have a token, which no other page may learn.
+# The URL of a page for anonymous visitors may contain a token, which no other page may learn.
 _STRANGERS_HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}
 
 
 async def redirect_to_kept(answer: Response, visit: Visit) -> Response:
-    """Keep the answer to a form and redirect to it, if it is to be kept and can be."""
+    """Store the response to a form and redirect to it; if it should not or cannot be kept, return it."""
     place = visit.kept_answer_path
     if place is None:
         return answer
@@ -54,7 +54,7 @@ async def redirect_to_kept(answer: Response, visit: Visit) -> Response:
 
 
 async def find_kept(visit: Visit) -> Response | None:
-    """Return the answer that the address names; None if it names none, or one that is no longer kept."""
+    """Return the kept response that the query names; None if it names none, or one that is no longer kept."""
     named = visit.query.get(_ANSWER)
     if named is None:
         return None
@@ -73,7 +73,7 @@ def _write_cookie(visit: Visit, answer_id: UUID, kept: Answer) -> str:
 
 
 def _read_cookie(visit: Visit, named: str) -> Answer | None:
-    """Return the answer in the cookie, if we wrote it for this browser and the address names it."""
+    """Return the response in the cookie; None unless we wrote it for this browser and the query names it."""
     cookie = cookies.read_answer(visit.request, visit.settings)
     if not is_encrypted(cookie):
         return None
@@ -85,5 +85,5 @@ def _read_cookie(visit: Visit, named: str) -> Answer | None:
 
 
 def _name(visit: Visit, answer_id: str) -> tuple[str, str]:
-    """Name an answer of this browser. The form in it is valid only with the browser's present token."""
+    """Identify a kept response of this browser. Its form is valid only with the browser's current token."""
     return cookies.csrf_token_of(cookies.read_token(visit.request, visit.settings) or ""), answer_id

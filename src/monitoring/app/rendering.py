@@ -1,4 +1,4 @@
-"""Renders templates: addresses, assets, the headers of every page, and a cache of pages."""
+"""Template rendering: URLs, assets, page headers, and a cache of rendered pages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PAGE_HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-# Long enough for all who see the same page: they learn of a change by the same look, or by one of the next.
+# Long enough for all users of a page: the same database poll notifies them of a change, or one of the next.
 KEPT_SECONDS = 3.0
 
 _MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -47,12 +47,12 @@ _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def write_query(values: Mapping[str, str | int | None]) -> str:
-    """Write a query without its question mark. Values that are None or empty are left out."""
+    """Encode a query string without its question mark. Values that are None or empty are left out."""
     return urlencode({name: value for name, value in values.items() if value not in (None, "")})
 
 
 class Pages:
-    """Renders templates for a service at its public address, and serves what they refer to."""
+    """Renders templates for a service at its public URL, and serves their assets."""
 
     def __init__(self, settings: Settings) -> None:
         self._prefix = urlsplit(settings.base_url).path
@@ -76,7 +76,7 @@ class Pages:
         }
 
     def locate(self, path: str, **query: str | int | None) -> str:
-        """Return the address of a page in the world that is shown.
+        """Return a page's URL in the environment that is shown.
 
         Query values that are None or empty are left out.
         """
@@ -84,21 +84,21 @@ class Pages:
         return f"{self._prefix}{ROOT}{place_in_world(path)}" + (f"?{written}" if written else "")
 
     def locate_asset(self, name: str) -> str:
-        """Return the address of an asset, which changes with the asset's content."""
+        """Return an asset's URL, which changes with the asset's content."""
         return self.locate(f"/assets/{name}", v=_version_of(self._assets[name]))
 
     def render(self, template: str, status: int, context: Mapping[str, Any]) -> Response:
-        """Render a page, its times in the zone of the visit."""
+        """Render a page, with times in the visit's time zone."""
         with writing_in(context["visit"].zone):
             content = self._environment.get_template(template).render(context)
         return Response(content, status, PAGE_HEADERS, "text/html")
 
     def redirect(self, path: str, **query: str | int | None) -> Response:
-        """Send the browser to a page, which it asks for with GET."""
+        """Redirect the browser to a page with status 303, so that it sends a GET."""
         return Response(status_code=303, headers=PAGE_HEADERS | {"Location": self.locate(path, **query)})
 
     def serve_asset(self, name: str, version: str) -> Response | None:
-        """Answer an asset, cacheable for good if `version` is current; None if no asset has this name."""
+        """Return an asset, cacheable for a year if `version` is current; None if no asset has this name."""
         content = self._assets.get(name)
         if content is None:
             return None
@@ -107,7 +107,7 @@ class Pages:
 
 
 class RenderedPages:
-    """The rendered pages of the last seconds. One rendering serves all who may see the same."""
+    """A cache of recently rendered pages. One rendering serves all users who may see the same page."""
 
     def __init__(self) -> None:
         self._tasks: dict[Hashable, asyncio.Task[Response]] = {}
@@ -115,7 +115,7 @@ class RenderedPages:
     async def render(
         self, key: Hashable, render: Callable[[], Awaitable[Response]], kept_seconds: float = KEPT_SECONDS
     ) -> Response:
-        """Render, unless somebody else does or just did. The key names all that the page depends on."""
+        """Render a page, or reuse a rendering with its key, which contains all that the page depends on."""
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = asyncio.ensure_future(render())

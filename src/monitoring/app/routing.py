@@ -1,4 +1,4 @@
-"""Who may open a page: anyone, viewers, members or owners. Only forms of our own pages are accepted."""
+"""Page permissions: anyone, viewers, members or owners. Only our own pages' forms are accepted."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Guard: TypeAlias = Callable[[Visit], Response | None]
 
 
 def for_anyone(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
-    """Open a page to everybody, signed in or not."""
+    """Make the route of a page for everybody, signed in or not."""
     return _route(path, get, post, _allow)
 
 
 def for_link_holders(path: str, *, get: Handler, post: Handler) -> Route:
-    """Open a page to people and programs that have the signed link in its address.
+    """Make the route of a page for people and programs that have its signed link.
 
-    Nobody else knows the link, so `post` needs no form of ours and must not read one.
+    Nobody else knows the link, so `post` requires no CSRF token. It must not read the form.
     """
     handlers = {"GET": get, "HEAD": get, "POST": post}
 
@@ -37,17 +37,17 @@ def for_link_holders(path: str, *, get: Handler, post: Handler) -> Route:
 
 
 def for_signed_in(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
-    """Open a page about a person's own account. Others are asked to sign in first."""
+    """Make the route of a page about the user's own account. Others are asked to sign in first."""
     return _route(path, get, post, _require_session)
 
 
 def for_members(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
-    """Open a page of the team. Viewers see it without its forms; a page that takes a form is not for them."""
+    """Make the route of a team page. Viewers see it without forms; if it has a `post` handler, not at all."""
     return _route(path, get, post, _require_member if post else _require_viewer)
 
 
 def for_owners(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
-    """Open a page to owners of the team. Other members get a page that says so."""
+    """Make the route of a page for the team's owners. Other members get an error page."""
     return _route(path, get, post, _require_owner)
 
 
@@ -59,7 +59,7 @@ def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -
         is_form = request.method == "POST"
         if is_form:
             visit.require_same_site()
-            # Read before the session is looked up: it may end while somebody sends a form slowly.
+            # Read before the session is looked up: it may end during a slow upload.
             await visit.read_form()
         async with visit.take_turn():
             await visit.recognise()

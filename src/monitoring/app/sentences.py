@@ -1,4 +1,4 @@
-"""The app's own sentences, beside those of the document and of `members.refusals`. Each is here once."""
+"""The app's own messages, apart from those of the API document and `members.refusals`. Each is here once."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ NOTICES = {
     "article_deleted": "The article is deleted.",
 }
 
-# What is no longer news once the page shows another check.
+# Notices that are out of date once the page shows another check.
 PASSING = ("check_requested",)
 
-# What did not go as asked, in whole or in part: these are alerts.
+# Notices of actions that failed in whole or in part: they are shown as alerts.
 ALERTS = ("monitors_tagged_in_part", "monitors_unfinished", "too_late_to_undo")
 
 REFUSALS = {
@@ -91,7 +91,7 @@ REFUSALS = {
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A page that is only a sentence."""
+    """The content of a page that shows only a message."""
 
     status: int
     title: str
@@ -139,7 +139,7 @@ DECLINED = {
 
 
 class Declined(Exception):  # noqa: N818 - it is a page, not an error of ours
-    """Ends the request with a page of `DECLINED`."""
+    """Ends the request with the `DECLINED` page of this name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

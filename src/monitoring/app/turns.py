@@ -1,4 +1,4 @@
-"""The requests of one session take turns, so that those of others never wait behind many of them."""
+"""Limits on each session's concurrent requests, so that one session cannot delay the others."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from weakref import WeakValueDictionary
 from monitoring.contract.problems import Problem
 from monitoring.metrics import RATE_LIMIT_HITS
 
-# A page takes some milliseconds of its process. So many of one session are in progress at a time.
+# The most requests of one session in progress at a time. A page takes a few milliseconds of its process.
 AT_ONCE = 4
 
-# Nobody looks at more windows at once, and a page that nobody looks at is not followed.
+# The most live pages of one session. Nobody views more windows at once, and hidden pages are not counted.
 FOLLOWED_AT_ONCE = 20
 
 
 class Turns:
-    """What one session may have going on in this process at a time."""
+    """The concurrent requests and live pages of each session in this process, with their limits."""
 
     def __init__(self) -> None:
         self._of_sessions: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._followed: Counter[UUID] = Counter()
 
     def take(self, token: str) -> AbstractAsyncContextManager[None]:
-        """Wait until fewer than `AT_ONCE` requests with a token are in progress, first come, first served."""
+        """Return a context manager that admits at most `AT_ONCE` requests of a token at a time, in order."""
         return self._of_sessions.setdefault(token, asyncio.Semaphore(AT_ONCE))
 
     @contextmanager
     def follow(self, session_id: UUID, retry_after_seconds: int) -> Iterator[None]:
-        """Count a followed page of a session. Raises `Problem("rate_limited")` if it has too many."""
+        """Count one of a session's live pages. Raises `Problem("rate_limited")` if it has too many."""
         if self._followed[session_id] >= FOLLOWED_AT_ONCE:
             RATE_LIMIT_HITS.labels("followed_pages").inc()
             raise Problem("rate_limited", retry_after_seconds=retry_after_seconds)

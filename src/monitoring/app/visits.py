@@ -1,4 +1,4 @@
-"""One request of a person: who they are, what they sent, and the response."""
+"""A visit: one user's request for a page, with its session, query, form and response."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ from monitoring.web.bodies import receive_body
 
 Form = ImmutableMultiDict[str, str]
 
-# What the script of a page that renews itself accepts: lines, each of which is a new state of the page.
+# The media type that a live page's script accepts: each line is a new state of the page.
 FOLLOWED_MEDIA_TYPE = "application/x-ndjson"
 
-# What it prefers while nobody looks at the page (RFC 7240 §4.2): one short line, at once.
+# The script's `Prefer` header while the page is hidden (RFC 7240 §4.2): it wants one short line, immediately.
 GLANCE = "return=minimal"
 
-# A list of monitors has a box for each, and those of a group more than one.
+# The monitor list has one checkbox for each monitor, and more than one if the monitor is in several groups.
 MAX_FIELDS = 500
 
 
 class Site(NamedTuple):
-    """What all visits of a process share."""
+    """The objects that all visits of a process share."""
 
     pages: Pages
     catalogue: Catalogue
@@ -60,10 +60,10 @@ class Site(NamedTuple):
 
 
 class Visit:
-    """One request. `session` is None for strangers, who have no `user`, `team` or `actor`.
+    """One request. `session` is None for anonymous visitors, who have no `user`, `team` or `actor`.
 
-    `is_of_team` is whether the page is about the team's things, and not about a person's own account.
-    `may_keep_answer` is whether an answer to the page's form may be kept, `kept_answer_path` where.
+    `is_of_team` is true for a page about the team's data, and false for one about the user's own account.
+    `may_keep_answer` is whether the response to a form may be kept. `kept_answer_path` is where, or None.
     """
 
     def __init__(self, request: Request, site: Site) -> None:
@@ -90,21 +90,21 @@ class Visit:
         self._known_email: str | None = None
 
     async def recognise(self) -> None:
-        """Find the session that the cookie belongs to, if there is one."""
+        """Look up the session that the cookie names, and the sandbox if one is shown."""
         if not self._is_token_new and self.session is None:
             self.session = await find_session(self._token)
             if self.session and self.is_in_sandbox:
                 self._sandbox = await visit_sandbox(self.user.team_id)
 
     def take_turn(self) -> AbstractAsyncContextManager[None]:
-        """Wait for a turn among the session's requests, before the session is looked up.
+        """Return a context manager that waits for one of the session's turns. Enter it before `recognise`.
 
-        Visitors who are not signed in need no turn: their pages cost little.
+        A browser without a token takes no turn: its pages cost little.
         """
         return nullcontext() if self._is_token_new else self.site.turns.take(self._token)
 
     async def count(self) -> None:
-        """Count a request of somebody who is signed in, as those of a key are. Raises Problem."""
+        """Count a signed-in user's request against the API rate limit. Raises Problem."""
         if self.session:
             await count_request(self.request, self.settings.rate_limit_api, f"user:{self.user.id}")
 
@@ -115,7 +115,7 @@ class Visit:
 
     @property
     def after_id(self) -> UUID | None:
-        """The row after which the page begins; None for the first page, or if the cursor is invalid."""
+        """The id of the row before the first one on the page; None without a valid cursor."""
         try:
             return decode_cursor(self.query.get("cursor"))
         except ValueError:
@@ -123,91 +123,91 @@ class Visit:
 
     @property
     def user(self) -> User:
-        """The person who is signed in."""
-        assert self.session  # noqa: S101 - routes let only members here
+        """The signed-in user."""
+        assert self.session  # noqa: S101 - routes require a session
         return self.session.user
 
     @property
     def team(self) -> Team:
-        """The team whose things are shown: the person's own, or its sandbox."""
+        """The team whose data is shown: the user's team, or its sandbox."""
         return self._sandbox or self.user.team
 
     @property
     def standing(self) -> Standing:
-        """The session, and what it lets its person see."""
+        """The session's id with the user's team and role, which decide what the user may see."""
         assert self.session  # noqa: S101 - as above
         return Standing(self.session.id, self.user.team_id, self.user.role)
 
     @property
     def is_followed(self) -> bool:
-        """Whether a script follows the page."""
+        """Whether a live page's script sent the request."""
         return self.request.headers.get("accept") == FOLLOWED_MEDIA_TYPE and self.request.method == "GET"
 
     @property
     def is_glance(self) -> bool:
-        """Whether the script asks for the title and the icon alone, because nobody looks at the page."""
+        """Whether the script requests only the title and icon, because the page is hidden."""
         return self.is_followed and self.request.headers.get("prefer") == GLANCE
 
     @property
     def is_owner(self) -> bool:
-        """Whether the person is an owner of the team."""
+        """Whether the user is an owner of the team."""
         return self.session is not None and self.user.role == Role.OWNER
 
     @property
     def is_viewer(self) -> bool:
-        """Whether the person only looks at the team's things."""
+        """Whether the user is a viewer, who has read-only access."""
         return self.session is not None and self.user.role == Role.VIEWER
 
     @property
     def may_change(self) -> bool:
-        """Whether the page shows its forms, and what leads to forms."""
+        """Whether the page shows forms and links to forms: false if a viewer opens a team page."""
         return not (self.is_of_team and self.is_viewer)
 
     @property
     def sees_articles(self) -> bool:
-        """Whether the team may see the blog's articles."""
+        """Whether a user is signed in whose team may see the blog's articles."""
         return self.session is not None and self.team.name in self.settings.article_teams
 
     @property
     def actor(self) -> Actor:
-        """The person, as the audit log names them."""
+        """The user, as the audit log names them."""
         return Actor(self.user.email, self.user.id, self.address)
 
     @property
     def address(self) -> str:
-        """The IP address that the request comes from."""
+        """The client's IP address."""
         return client_address(self.request)
 
     @property
     def path(self) -> str:
-        """The path of the page, as `redirect` takes it."""
+        """The page's path without `/app`, in the form that `redirect` takes."""
         path: str = self.request.scope["path"]
         return path.removeprefix(ROOT)
 
     @property
     def path_in_world(self) -> str:
-        """The path of the page with its world, so that it leads back from a page of both."""
+        """The page's path, with `/sandbox` if the sandbox is shown, so that links keep the environment."""
         return place_in_world(self.path)
 
     @property
     def path_params(self) -> Mapping[str, str]:
-        """The variable parts of the path."""
+        """The path parameters."""
         return self.request.path_params
 
     @property
     def query(self) -> QueryParams:
-        """The query of the URL. U+0000 is read as U+FFFD, as in forms and in JSON."""
+        """The URL's query parameters. U+0000 is read as U+FFFD, as in forms and JSON."""
         return self._query
 
     def read_id(self, name: str) -> UUID:
-        """Read an id of the path. Raises `Problem("not_found")` for text that cannot be one."""
+        """Read a path parameter as a UUID. Raises `Problem("not_found")` if it is not one."""
         try:
             return UUID(self.path_params[name])
         except ValueError:
             raise Problem("not_found") from None
 
     async def read_form(self) -> Form:
-        """Read the form that was sent. Raises Problem for a body that no browser sends."""
+        """Read the submitted form, once. Raises Problem for another media type or a malformed body."""
         if self._form is None:
             content_type = self.request.headers.get("content-type", "")
             if content_type.partition(";")[0].strip().lower() != FORM:
@@ -217,14 +217,14 @@ class Visit:
                 pairs = parse_pairs(await receive_body(self.request.scope, self.request.receive), MAX_FIELDS)
             except ValueError:
                 raise Problem("malformed_request") from None
-            # Browsers end lines in a form with CR LF, whatever was typed.
+            # Browsers submit every line end in a form as CRLF.
             self._form = ImmutableMultiDict((name, text.replace("\r\n", "\n")) for name, text in pairs)
         return self._form
 
     def keep_form(self) -> str:
-        """Return what was typed into a form whose session has ended, without passwords; empty if nothing was.
+        """Encode the form of a user whose session has ended, without passwords; "" if there is none to keep.
 
-        Only a form that the browser says one of our pages sent is kept: its token went with the session.
+        Only a form that the browser reports as same-origin is kept: its CSRF token is no longer valid.
         """
         if self._form is None or not self._is_surely_ours:
             return ""
@@ -232,10 +232,10 @@ class Visit:
         return urlencode([(name, text) for name, text in typed if "password" not in name])
 
     def find_form_id(self) -> UUID | None:
-        """Return the id in the address of a page whose form creates something; None if it is not an id.
+        """Return the form id in the query of a creating form's page; None if it is not a UUID.
 
-        It is in the address so that going back shows the form that was sent, and not a fresh one that would
-        create something a second time.
+        The id is in the URL so that the browser's Back shows the submitted form, and not a new one that would
+        create a duplicate.
         """
         try:
             return read_form_id(self.query.get("form", ""))
@@ -243,29 +243,29 @@ class Visit:
             return None
 
     def require_same_site(self) -> None:
-        """Refuse a form that the browser says another site's page sent (cross-site request forgery)."""
+        """Raise Declined if the browser reports a cross-site form submission (CSRF)."""
         if self.request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise Declined("form_out_of_date")
 
     async def require_csrf_token(self) -> None:
-        """Refuse a form that no page of ours gave this browser."""
+        """Raise Declined if the form's CSRF token does not match this browser's token."""
         form = await self.read_form()
         if not cookies.is_csrf_token(form.get("csrf_token", ""), self._token):
             raise Declined("form_out_of_date")
 
     def render(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
-        """Render a page. Its template gets the visit, and the notice of the redirect that led here.
+        """Render a page. Its template gets the visit, and the notice that the last redirect left.
 
-        A page about a wrong form is kept for the browser's Back, and so is one with `is_kept=True`.
+        A form's response is kept for the browser's Back if `is_kept`, by default if its status is an error.
         """
-        # A browser cannot come back to the answer of a form, but to a page.
+        # A browser cannot go back to the response to a POST, only to a page.
         place = context.pop("place", None) or (self._pages.locate(self.path) if self.is_form else None)
         is_kept = context.pop("is_kept", status >= HTTPStatus.BAD_REQUEST)
         self.kept_answer_path = place if is_kept and self.may_keep_answer else None
-        # A page that is followed in another tab would take the notice away from the page it is for.
+        # A live page's script in another tab would consume the notice before the page that it is for.
         notice = None if self.is_followed else cookies.read_notice(self.request, self.settings, self.path)
         given = {
-            # What a script follows is sent to others too. It puts the person's own token in.
+            # A live page's updates are shared between users. The script inserts the user's own token.
             "csrf_token": "" if self.is_followed else cookies.csrf_token_of(self._token),
             "notice": NOTICES.get(notice) if notice else None,
             "is_alert": notice in ALERTS,
@@ -279,10 +279,10 @@ class Visit:
         return response
 
     def render_error(self, sentence: Sentence, retry_after_seconds: str | None) -> Response:
-        """Render a page with a sentence and a way back.
+        """Render an error page with a message and a link back.
 
-        No cookie comes with it: browsers send none with another site's form, and a new one would then replace
-        the session's.
+        It sets no cookie: browsers send none with a cross-site form, and a new one would then replace the
+        session's.
         """
         back = self._find_way_back()
         given = {
@@ -297,7 +297,7 @@ class Visit:
         return self._pages.render("layout/error.html", sentence.status, given)
 
     def _find_way_back(self) -> str | None:
-        """Return the address of the app's page that led here; None if no other page did."""
+        """Return the app page that the Referer names; None if it names none, or this page on a GET."""
         came_from = urlsplit(self.request.headers.get("referer", ""))
         is_ours = came_from.path.startswith(self._pages.locate("/"))
         is_elsewhere = self.is_form or came_from.path != self._pages.locate(self.path)
@@ -307,28 +307,28 @@ class Visit:
 
     @property
     def _is_surely_ours(self) -> bool:
-        """Whether the browser confirms that a page of ours sent this. Old browsers do not."""
+        """Whether the browser reports the request as same-origin. Old browsers report nothing."""
         return self.request.headers.get("sec-fetch-site") == "same-origin"
 
     @property
     def is_form(self) -> bool:
-        """Whether a form was sent."""
+        """Whether the request submits a form (POST)."""
         return self.request.method == "POST"
 
     def locate(self, path: str, **query: str | int | None) -> str:
-        """Return the address of a page."""
+        """Return a page's URL in the environment that is shown."""
         return self._pages.locate(path, **query)
 
     def locate_live(self, path: str) -> str:
-        """Return the address of a page in the live world."""
+        """Return a page's URL in the live environment."""
         with showing(sandbox=False):
             return self._pages.locate(path)
 
     def redirect(self, path: str, notice: str | None = None, **query: str | int | None) -> Response:
-        """Redirect to another page; `notice="monitor_paused"` lets it show once what was done.
+        """Redirect to another page, which shows the notice once: `notice="monitor_paused"`.
 
-        A stranger gets no cookie here. Browsers send no cookie with another site's form, and a new one would
-        then replace the session's.
+        It gives anonymous visitors no token: browsers send no cookie with a cross-site form, and a new one
+        would then replace the session's.
         """
         response = self._pages.redirect(path, **query)
         if notice and (self._is_session_changed or not self._is_token_new or self._is_surely_ours):
@@ -336,21 +336,21 @@ class Visit:
         return self._with_cookie(response) if self._is_session_changed else response
 
     def begin_session(self, token: str, email: str) -> None:
-        """Give the browser a session's token, and a device cookie for the email that was signed in with.
+        """Set a session's token in the browser, and a device cookie for the email address.
 
-        The token replaces the old one, which others may know.
+        The token replaces the old one, which others may know (session fixation).
         """
         self._replace_token(token)
         self._known_email = email
 
     def end_session(self) -> None:
-        """Make the browser a stranger's again."""
+        """Drop the session, and give the browser a new anonymous token."""
         self.session = None
         self._replace_token(cookies.make_token())
 
     @property
     def last_email(self) -> str:
-        """The email of whoever signed in with this browser and has not signed out since; empty if nobody."""
+        """The email address of this browser's last sign-in; empty if none, or after signing out."""
         return cookies.read_email(self.request, self.settings)
 
     def _replace_token(self, token: str) -> None:
@@ -360,7 +360,7 @@ class Visit:
         if self._is_token_new:
             cookies.set_token(response, self._token, self.settings)
         if email := self._known_email:
-            # A device cookie that it has already stays, and so does what was counted under it.
+            # An existing device cookie is kept, so its sign-in attempts stay counted.
             device = cookies.read_device(self.request, self.settings, email) or cookies.make_token()
             cookies.set_device(response, device, self.settings, email)
             cookies.set_email(response, email, self.settings)
@@ -370,12 +370,12 @@ class Visit:
 
 
 def _without_nul(text: str) -> str:
-    """PostgreSQL stores no U+0000, and refuses to compare with it."""
+    """Replace U+0000, which PostgreSQL can neither store nor compare."""
     return text.replace("\0", REPLACEMENT)
 
 
 def read_form_id(text: str) -> UUID:
-    """Read the id that a form carries, so that sending it twice creates one row. Raises Problem."""
+    """Read a form's id, by which submitting the form twice creates one row. Raises Problem."""
     try:
         return UUID(text)
     except ValueError:

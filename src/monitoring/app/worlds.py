@@ -1,6 +1,6 @@
-"""Which world a page shows: its address says so, so that two tabs can show one each.
+"""The environment that a page shows: live or sandbox. The URL names it, so two tabs can show one each.
 
-A page of the sandbox has the address of the live one, with `/sandbox` before it.
+A sandbox page has the live page's path, prefixed with `/sandbox`.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from contextvars import ContextVar
 
 SANDBOX = "/sandbox"
 
-# Pages about people and about the team as a whole, and what all pages share. A sandbox has none of its own.
+# Pages that both environments share: people, the team as a whole, articles, sign-in, assets.
 _OF_BOTH = ("/settings/members", "/settings/account", "/settings/plan", "/articles", "/sign-", "/assets/")
 
 _is_sandbox: ContextVar[bool] = ContextVar("is_sandbox", default=False)
 
 
 def is_sandbox_shown() -> bool:
-    """Return whether the page that is being served shows the sandbox."""
+    """Return whether the page being served shows the sandbox."""
     return _is_sandbox.get()
 
 
 def place_in_world(path: str) -> str:
-    """Return where the page with this path is in the world that is shown. A path with a world keeps it."""
+    """Prefix a path with `/sandbox` if the sandbox is shown. Prefixed and shared paths stay as they are."""
     is_placed = path.startswith(_OF_BOTH) or f"{path}/".startswith(f"{SANDBOX}/")
     return f"{SANDBOX}{path}" if is_sandbox_shown() and not is_placed else path
 
 
 def take_world(path: str) -> tuple[bool, str]:
-    """Return whether a path is a sandbox's, and the path without its world."""
+    """Return whether a path has the `/sandbox` prefix, and the path without it."""
     inner = path.removeprefix(SANDBOX)
     is_sandbox = inner != path and inner[:1] in ("", "/") and not inner.startswith(_OF_BOTH)
     return (True, inner) if is_sandbox else (False, path)
@@ -37,7 +37,7 @@ def take_world(path: str) -> tuple[bool, str]:
 
 @contextmanager
 def showing(*, sandbox: bool) -> Iterator[None]:
-    """Have all addresses lead to pages of this world, until the block ends."""
+    """Make all URLs point to this environment until the block ends."""
     token = _is_sandbox.set(sandbox)
     try:
         yield

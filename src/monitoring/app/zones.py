@@ -1,4 +1,4 @@
-"""The time zone of the times on a page: the reader's, which the script puts into a cookie, or UTC."""
+"""The time zone of a page's times: the user's, which the script stores in a cookie, or UTC."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _current: ContextVar[ZoneInfo] = ContextVar("zone", default=UTC_ZONE)
 
 
 def read_zone(request: Request) -> ZoneInfo:
-    """Return the zone of a browser's cookie; UTC without one, or for an unknown zone."""
+    """Return the time zone in the browser's cookie; UTC without a cookie, or for an unknown zone."""
     name = request.cookies.get(COOKIE, "")
     if not name or len(name) > MAX_NAME_CHARACTERS:
         return UTC_ZONE
@@ -29,13 +29,13 @@ def read_zone(request: Request) -> ZoneInfo:
 
 
 def current_zone() -> ZoneInfo:
-    """Return the zone of the page that is being rendered."""
+    """Return the time zone of the page being rendered."""
     return _current.get()
 
 
 @contextmanager
 def writing_in(zone: ZoneInfo) -> Iterator[None]:
-    """Have all times written in a zone, until the block ends."""
+    """Format all times in a time zone until the block ends."""
     token = _current.set(zone)
     try:
         yield

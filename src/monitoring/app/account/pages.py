@@ -1,4 +1,4 @@
-"""Settings: a person's own account and browsers, and the plan of their team."""
+"""Settings: the user's own account and browsers, and the team's plan."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.members import service
 from monitoring.members.refusals import Refused
 from monitoring.members.sessions import end_session_of, end_sessions, find_addresses, list_sessions
 
-# The order matters: most browsers also name those whose pages they want to get.
+# The order matters: most browsers also name the browsers that they are compatible with.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -36,7 +36,7 @@ _SYSTEMS = (
 
 
 async def show_account(visit: Visit) -> Response:
-    """Show a person their own name, email, role and sessions."""
+    """Show the user's own name, email, role and sessions."""
     sessions = await list_sessions(visit.user.id)
     addresses = await find_addresses(visit.team.id, sessions)
     rows = [
@@ -47,12 +47,12 @@ async def show_account(visit: Visit) -> Response:
 
 
 async def show_name(visit: Visit) -> Response:
-    """Ask for another name."""
+    """Show the form for a new name."""
     return visit.render("account/name.html", name=visit.user.name, error=None)
 
 
 async def change_name(visit: Visit) -> Response:
-    """Change the name by which the team knows the person."""
+    """Change the user's name, which the team sees."""
     name = (await visit.read_form()).get("name", "")
     try:
         await service.change_name(visit.user, name, by=visit.actor)
@@ -68,9 +68,9 @@ async def show_password(visit: Visit) -> Response:
 
 async def change_password(visit: Visit) -> Response:
     """Change the password. Only this browser stays signed in."""
-    assert visit.session  # noqa: S101 - only people who are signed in come here
+    assert visit.session  # noqa: S101 - the route requires a session
     form = await visit.read_form()
-    # Counted before it is verified: nobody may guess the password in a browser that was left open.
+    # Counted before verification, so that nobody can guess the password in an unattended browser.
     await count_request(visit.request, visit.settings.rate_limit_sign_in, f"password:{visit.user.id}")
     current, new = form.get("current_password", ""), form.get("new_password", "")
     try:
@@ -84,28 +84,28 @@ async def change_password(visit: Visit) -> Response:
 
 
 async def end_other_session(visit: Visit) -> Response:
-    """Sign out one browser. Ending this browser's own session is signing out."""
+    """Sign out one of the user's browsers. Raises `Problem("not_found")` for any other session."""
     if not await end_session_of(visit.user, visit.read_id("session_id"), by=visit.actor):
         raise Problem("not_found")
     return visit.redirect("/settings/account", notice="other_session_ended")
 
 
 async def sign_out_everywhere(visit: Visit) -> Response:
-    """End all sessions, this one too."""
+    """End all of the user's sessions, including this one."""
     await end_sessions(visit.user.id, by=visit.actor)
     visit.end_session()
     return visit.redirect("/sign-in", notice="signed_out_everywhere")
 
 
 def describe_browser(user_agent: str) -> str:
-    """Return "Firefox on Linux" or the like. Anybody can claim it; it helps people recognise their own."""
+    """Name a browser, such as "Firefox on Linux". Anyone can forge it; it helps users recognise theirs."""
     browser = next((name for mark, name in _BROWSERS if mark in user_agent), "Another browser")
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), None)
     return f"{browser} on {system}" if system else browser
 
 
 async def show_plan(visit: Visit) -> Response:
-    """Show the plan of the team, and the limits that hold for every team."""
+    """Show the team's plan, and the limits that apply to every team."""
     settings = visit.settings
     return visit.render(
         "account/plan.html",

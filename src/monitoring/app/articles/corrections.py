@@ -1,4 +1,4 @@
-"""An article's translation segment by segment, where people correct it. For the teams of ARTICLE_TEAMS."""
+"""Pages that show and correct a translation's segments, for the teams in ARTICLE_TEAMS."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SEGMENTS_A_PAGE = 100
 
 
 async def show_segments(visit: Visit) -> Response:
-    """List segments, all or those that were refused, from the one numbered `from`."""
+    """List a page of segments from index `from`: all, or with `?show=refused` only the refused ones."""
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
     segments = await list_segments(article, translation.locale)
@@ -62,7 +62,7 @@ async def show_segment(visit: Visit) -> Response:
 
 
 async def correct_segment(visit: Visit) -> Response:
-    """Take a correction, or take it back, and translate the locale again. Go on to the next if asked to."""
+    """Save or withdraw a correction, and retranslate the locale. With `goes_on`, open the next segment."""
     article, form = await find_article_of(visit), await visit.read_form()
     translation = find_translation_of(article, visit)
     place = await _find_place(visit, article, translation)
@@ -86,7 +86,7 @@ async def correct_segment(visit: Visit) -> Response:
 
 
 class _Place(NamedTuple):
-    """A segment among those that are shown: its number, how many there are, and the hash of the next."""
+    """A segment, its number (from 1) and the total in the shown list, and the next segment's hash or None."""
 
     segment: TranslatedSegment
     number: int
@@ -118,7 +118,10 @@ def _render_form(  # noqa: PLR0913, PLR0917 - what the form shows
 
 
 async def _find_place(visit: Visit, article: Article, translation: Translation) -> _Place:
-    """Find the segment of the path: among the refused ones if only these are shown, and it is one of them."""
+    """Find the path's segment and its position. Raises `Problem("not_found")`.
+
+    With `?show=refused`, the position is among the refused segments and this one.
+    """
     segments = await list_segments(article, translation.locale)
     here = next((each for each in segments if each.hash == visit.path_params["segment_id"]), None)
     if here is None:

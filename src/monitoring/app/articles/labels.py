@@ -1,4 +1,4 @@
-"""What people read about a translation: the faults of an engine's answer, and names of languages."""
+"""Labels for translations: the faults of engine responses, and language names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAULTS = {
     Fault.TERMS: "a term was not translated as prescribed",
 }
 
-# Of ISO 639-1. A locale of another language is shown as it is.
+# ISO 639-1 codes. The locale of any other language is shown unchanged.
 LANGUAGES = {
     "ar": "Arabic",
     "bg": "Bulgarian",
@@ -67,7 +67,7 @@ LANGUAGES = {
 
 
 def name_language(locale: str) -> str:
-    """Name a locale by its language: Spanish, Portuguese (pt-BR), or as it is, if we do not know the name."""
+    """Return a locale's language: Spanish, Portuguese (pt-BR). An unknown locale is returned unchanged."""
     language, region, _ = locale.partition("-")
     name = LANGUAGES.get(language.lower())
     if name is None:

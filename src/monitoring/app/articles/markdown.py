@@ -1,4 +1,4 @@
-"""Renders publishers' Markdown as HTML, which is as hostile as its source: `article_markup` sanitises it."""
+"""Renders publishers' Markdown as HTML, which is as untrusted as its source: `markup` sanitises it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_spans import MAX_DELIMITERS_IN_PARAGRAPH, has_modest_tables
 
-# A link reference is defined once and used with three characters, so long ones could fill the memory.
+# A link reference is defined once and used with three characters, so long addresses could exhaust the memory.
 MAX_ADDRESS_CHARACTERS_IN_TEXT = 1_000_000
 
 
 def render_markdown(source: str) -> str:
-    """Render a text the way the translation parses it. Front matter is shown unchanged.
+    """Render a text with the translation's Markdown parser. Front matter is shown unchanged.
 
-    A paragraph with more markup than a person would write is shown as plain text, and so are huge tables.
+    A paragraph with an implausible amount of markup is shown as plain text, and so are huge tables.
     """
     start = front_matter_length(source)
     front_matter = source[:start].removeprefix("\ufeff")

@@ -1,8 +1,8 @@
-"""Makes publishers' HTML harmless: short blocks of a few elements, in which only links have addresses.
+"""Sanitises publishers' HTML: blocks of a few allowed elements, in which only links have URLs.
 
-There are two passes. The first closes open elements before others begin, so that the parser of the second has
-nothing to repair: the repairs that browsers make can turn kilobytes into gigabytes. The second, `nh3`,
-sanitises, and its output is used unchanged.
+There are two passes. The first closes open elements before others begin, so that the second pass's parser has
+nothing to repair: browsers' repairs can turn kilobytes into gigabytes. The second pass, `nh3`, sanitises, and
+its output is used unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INLINE = {
 }
 HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 BLOCKS = {"blockquote", "dl", "ol", "p", "pre", "table", "ul", *HEADINGS}
-# Elements that are allowed only inside certain others, and those others.
+# Elements that are allowed only inside certain parents, and those parents.
 PARTS = {
     "caption": {"table"}, "dd": {"dl"}, "dt": {"dl"}, "li": {"ol", "ul"}, "tbody": {"table"}, "td": {"tr"},
     "tfoot": {"table"}, "th": {"tr"}, "thead": {"table"}, "tr": {"table", "tbody", "tfoot", "thead"},
@@ -46,7 +46,7 @@ TRANSPARENT = {
 # fmt: on
 _ENDED = {*INLINE, *BLOCKS, *PARTS}
 _INLINE_NAMES = frozenset(INLINE.values())
-_LEVELS_OF_THE_PAGE = 2  # of headings: the article's own are below them
+_LEVELS_OF_THE_PAGE = 2  # heading levels of the page: the article's headings are below them
 _LEAVES = frozenset({"p", "pre", "h3", "h4", "h5", "h6"})  # blocks that hold no blocks
 _DROPPED_IF_EMPTY = _INLINE_NAMES | _LEAVES
 _HOLDS_PARAGRAPHS = frozenset({"blockquote", "dd", "li", "td", "th"})
@@ -55,21 +55,21 @@ _WEB_ADDRESS = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
 
 
 class Block(NamedTuple):
-    """A paragraph, list, table or the like, ready for a page; `kind` is the name of its element."""
+    """A paragraph, list, table or similar block, sanitised; `kind` is its element name."""
 
     kind: str
     html: Markup
 
 
 def read_blocks(source: str) -> Iterator[Block]:
-    """Yield the blocks of HTML, however malformed, in linear time. Stopping early saves the rest."""
+    """Yield the blocks of HTML, however malformed, in linear time. Stopping early skips the rest."""
     for kind, arranged in _Arranger(source).blocks():
         yield Block(kind, Markup(_make_cleaner().clean(arranged)))  # noqa: S704 - sanitised
 
 
 @cache
 def _make_cleaner() -> Cleaner:
-    import nh3  # noqa: PLC0415 - 1.5 MiB, for somebody who reads an article in the app
+    import nh3  # noqa: PLC0415 - 1.5 MiB, needed only when someone reads an article in the app
 
     return nh3.Cleaner(
         tags={*_INLINE_NAMES, *BLOCKS, *PARTS, "br", "hr"},
@@ -83,12 +83,12 @@ def _make_cleaner() -> Cleaner:
 class _Arranger:
     def __init__(self, source: str) -> None:
         self._source = source
-        self._open: list[tuple[str, int]] = []  # names, and where in the output each begins
+        self._open: list[tuple[str, int]] = []  # element names, and each one's start in the output
         self._output: list[str] = []
         self._finished: list[tuple[str, str]] = []
         self._is_broken = False  # the next text begins a paragraph
         self._hidden_ends: dict[str, int] = {}
-        self._headings: list[int] = []  # the levels in the source of the last heading and those above it
+        self._headings: list[int] = []  # source levels of the last heading and its parent headings
 
     def blocks(self) -> Iterator[tuple[str, str]]:
         hidden, depth, position = "", 0, 0
@@ -108,7 +108,7 @@ class _Arranger:
         yield from self._finished
 
     def _is_hidden_until_end(self, token: Token, position: int) -> bool:
-        """Return whether to drop an element and its content. One that never ends would hide the rest."""
+        """Return whether to drop an element with its content: false without an end tag after `position`."""
         if token.name not in HIDDEN or token.raw.endswith("/>"):
             return False
         if token.name not in self._hidden_ends:
@@ -141,11 +141,11 @@ class _Arranger:
                 self._break()
 
     def _open_heading(self) -> str:
-        """Return the name of the heading that is open, whatever closes it."""
+        """Return the innermost open heading's name, which any heading's end tag closes; empty if none."""
         return next((name for name, _ in reversed(self._open) if name in HEADINGS), "")
 
     def _show_heading(self, level: int) -> str:
-        """Return the name of a heading below the page's own, so that no level is left out."""
+        """Map a heading level to a heading below the page's own, so that no level is skipped."""
         while self._headings and self._headings[-1] >= level:
             self._headings.pop()
         self._headings.append(level)
@@ -163,7 +163,7 @@ class _Arranger:
         return block == "blockquote" or (self._is_broken and block in _HOLDS_PARAGRAPHS)
 
     def _break(self) -> None:
-        """End the paragraph or heading that is open, if one is."""
+        """Close an open paragraph or heading and its inline elements."""
         while self._open and self._open[-1][0] in _DROPPED_IF_EMPTY:
             self._close()
         self._is_broken = True
@@ -222,13 +222,13 @@ class _Arranger:
 
 
 def _describe_image(token: Token) -> str:
-    """Describe an image by its alternative text: pages load no images of publishers."""
+    """Replace an image with its alternative text: pages load no publishers' images."""
     words = _read_attribute(token, "alt").strip()
     return html.escape(f"[Image: {words}]" if words else "[Image]")
 
 
 def _read_address(token: Token) -> str:
-    """Return a link's address; empty unless it is http(s) and no longer than `MAX_ADDRESS_CHARACTERS`."""
+    """Return a link's URL; empty unless it is http(s) and no longer than `MAX_ADDRESS_CHARACTERS`."""
     address = _read_attribute(token, "href").strip()
     is_fit = len(address) <= MAX_ADDRESS_CHARACTERS and _WEB_ADDRESS.match(address)
     return address if is_fit else ""

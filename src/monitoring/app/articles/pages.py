@@ -1,4 +1,4 @@
-"""The blog's articles, for the teams of ARTICLE_TEAMS: the state of their translations, and both texts."""
+"""The blog's articles and their translations, for the teams in ARTICLE_TEAMS."""
 
 from __future__ import annotations
 
@@ -42,18 +42,19 @@ from monitoring.notifications.deliveries import MOST_ABOUT, list_deliveries_abou
 
 ARTICLES_A_PAGE = 25
 MAX_SEARCH_CHARACTERS = 100
-# Of each kind, before those that are alike are put together.
+# The most events of each kind, before similar ones are grouped.
 MAX_EVENTS = 500
 MAX_ENTRIES = 100
 _MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 
-# A hostile article takes seconds. It gets its own threads: the shared ones store files and resolve names.
+# A hostile article takes seconds, so articles get their own threads: the shared ones store files and resolve
+# names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
 
 
 async def show_articles(visit: Visit) -> Response:
-    """List articles, newest first: those with the search in title or slug, and a locale in the status."""
+    """List articles, newest first, filtered by text in title or slug, and by translation status."""
     require_article_access(visit)
     name = visit.query.get("status")
     wanted = next((known for known in TranslationStatus if known == name), None)
@@ -71,7 +72,7 @@ async def show_articles(visit: Visit) -> Response:
 
 
 async def show_article(visit: Visit) -> Response:
-    """Show an article's translations, what can be done about those that failed, and what happened to it."""
+    """Show an article's translations, the actions for failed ones, and the article's timeline."""
     article = await find_article_of(visit)
     translations = _in_order(article)
     history = await list_history(article.id, MAX_EVENTS)
@@ -93,7 +94,7 @@ async def show_article(visit: Visit) -> Response:
 
 
 async def retry_translations(visit: Visit) -> Response:
-    """Queue failed translations again: the one of the form's locale, or all."""
+    """Requeue the failed translation for the form's locale; without a locale, all failed ones."""
     article = await find_article_of(visit)
     locale = (await visit.read_form()).get("locale") or None
     async with transaction():
@@ -107,7 +108,7 @@ async def retry_translations(visit: Visit) -> Response:
 
 
 async def ask_to_retranslate(visit: Visit) -> Response:
-    """Ask which locales of an article to translate again, and show what that costs at most."""
+    """Ask which locales to retranslate, and show how many characters one locale costs at most."""
     article = await find_article_of(visit)
     loop = asyncio.get_running_loop()
     source = await loop.run_in_executor(_threads, read_article_source, article.payload)
@@ -122,7 +123,7 @@ async def ask_to_retranslate(visit: Visit) -> Response:
 
 
 async def retranslate_article(visit: Visit) -> Response:
-    """Queue the finished translations of an article again: the one of the form's locale, or all."""
+    """Requeue the finished translation for the form's locale; without a locale, all finished ones."""
     article, form = await find_article_of(visit), await visit.read_form()
     locale = form.get("locale") or None
     async with transaction():
@@ -137,19 +138,19 @@ async def retranslate_article(visit: Visit) -> Response:
 
 
 async def ask_to_unpublish(visit: Visit) -> Response:
-    """Ask before an article is unpublished."""
+    """Ask for confirmation before unpublishing an article."""
     return visit.render("articles/unpublish.html", article=await find_article_of(visit))
 
 
 async def unpublish_article(visit: Visit) -> Response:
-    """Take an article's files off the site, and keep its text."""
+    """Remove an article's files from the site, and keep its text."""
     article = await find_article_of(visit)
     await withdraw_article(article.id, PublicationStatus.UNPUBLISHED, visit.actor)
     return visit.redirect(f"/articles/{article.id}", notice="article_unpublished")
 
 
 async def publish_article(visit: Visit) -> Response:
-    """Publish an unpublished article again, with the text that was kept."""
+    """Republish an unpublished article with the text that was kept."""
     article = await find_article_of(visit)
     try:
         published = await publish_kept(article.id, visit.actor)
@@ -161,7 +162,7 @@ async def publish_article(visit: Visit) -> Response:
 
 
 async def ask_to_delete(visit: Visit) -> Response:
-    """Ask before an article is deleted."""
+    """Ask for confirmation before deleting an article."""
     return visit.render("articles/delete.html", article=await find_article_of(visit))
 
 
@@ -173,7 +174,7 @@ async def delete_article(visit: Visit) -> Response:
 
 
 async def read_article(visit: Visit) -> Response:
-    """Show an original beside its translation, or alone while the blog storage is away."""
+    """Show an original beside its translation; alone while the blog storage is unavailable."""
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
     stored = await _find_stored(visit, article, translation)
@@ -211,7 +212,7 @@ async def _find_stored(visit: Visit, article: Article, translation: Translation)
 
 
 async def find_article_of(visit: Visit) -> Article:
-    """Find the article of the path. Raises Problem for teams that see no articles, and if there is none."""
+    """Return the article that the path names. Raises Problem if there is none, or the team has no access."""
     require_article_access(visit)
     article_id = visit.read_id("article_id")
     log_article(article_id)
@@ -222,13 +223,13 @@ async def find_article_of(visit: Visit) -> Article:
 
 
 def require_article_access(visit: Visit) -> None:
-    """Raise `Problem("not_found")` for teams that see no articles."""
+    """Raise `Problem("not_found")` if the team has no access to articles."""
     if not visit.sees_articles:
         raise Problem("not_found")
 
 
 def find_translation_of(article: Article, visit: Visit) -> Translation:
-    """Find the translation of the path among an article's. Raises `Problem("not_found")`."""
+    """Return the article's translation for the path's locale. Raises `Problem("not_found")`."""
     for translation in article.translations:
         if translation.locale == visit.path_params["locale"]:
             return translation
@@ -240,12 +241,12 @@ def _in_order(article: Article) -> list[Translation]:
 
 
 def _is_translating(visit: Visit) -> bool:
-    """Whether there is an engine. Without one the rows wait."""
+    """Return whether a translation engine is configured. Without one, translations stay queued."""
     return visit.settings.translator != "none"
 
 
 async def show_costs(visit: Visit) -> Response:
-    """Show the month of the query, or this one."""
+    """Show the translation usage of the query's month; of the current month if it names none."""
     require_article_access(visit)
     current, asked = this_month(), visit.query.get("month", "")
     month = asked if _MONTH.fullmatch(asked) and asked <= current else current

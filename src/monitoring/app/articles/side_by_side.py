@@ -1,4 +1,4 @@
-"""Lays an article beside its translation, paragraph by paragraph, as readers see both. Pure."""
+"""Lays out an article beside its translation, paragraph by paragraph, as readers see both. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from monitoring.app.formatting import capitalize
 from monitoring.articles.translation.article import Path, Texts, texts_for_readers
 from monitoring.articles.translation.content_formats import TextFormat
 
-# Longer than a long article, and short enough that any text is laid out within a second. Markdown costs ten
-# times as much as HTML of the same length.
+# Longer than a long article, and short enough to lay out any text within a second. Markdown costs ten times
+# as much as HTML of the same length.
 MAX_CHARACTERS = {
     TextFormat.PLAIN: 10_000,
     TextFormat.HTML: 200_000,
@@ -36,7 +36,7 @@ _WRITTEN_IN_CAPITALS = {"og": "Open Graph", "seo": "SEO", "html": "HTML", "markd
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Two pieces that are shown side by side; None where one side has nothing."""
+    """Two pieces of text shown side by side; None for a side without text."""
 
     original: Markup | None
     translation: Markup | None
@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One field on both sides: a row for each paragraph, or a single row if the paragraphs do not match."""
+    """A field of both texts: a row for each paragraph, or a single row if the paragraphs do not match."""
 
     label: str
     rows: list[Row]
@@ -53,7 +53,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An article on both sides. `is_cut` is whether it has more fields than are shown."""
+    """An article and its translation. `is_cut` is whether they have more fields than are shown."""
 
     words: list[Passage]  # titles, descriptions, images: one row each
     texts: list[Passage]
@@ -73,7 +73,7 @@ class _Side:
 
 
 def lay_side_by_side(original: Mapping[str, Any], translation: Mapping[str, Any] | None) -> Reading:
-    """Lay out two payloads, or an original that has no translation yet.
+    """Lay out an original beside its translation, which may be None.
 
     The result is safe to show, whatever a publisher sent. A hostile article takes seconds: use a thread.
     """
@@ -114,16 +114,16 @@ def _read_side(texts: Texts, path: Path) -> _Side:
     blocks = list(islice(read_blocks(source), MAX_BLOCKS + 1))
     is_cut |= len(blocks) > MAX_BLOCKS
     if is_cut and len(blocks) > 1:
-        blocks.pop()  # the one beyond the limit, or one that was cut in half
+        blocks.pop()  # the block beyond the limit, or a truncated one
     return _Side(blocks, is_cut)
 
 
 def _pair(path: Path, original: _Side, translation: _Side) -> Passage:
-    """Put blocks next to each other where both sides have the same kinds in the same order."""
+    """Pair the blocks if both sides have the same kinds in the same order; else make one row."""
     label = _label(path)
     is_cut = original.is_cut or translation.is_cut
     count = min(len(original.blocks), len(translation.blocks))
-    # If a side is cut, only the blocks that are shown can be compared.
+    # If a side is cut, only the shown blocks can be compared.
     is_alike = original.kinds(count if is_cut else None) == translation.kinds(count if is_cut else None)
     if is_alike and count:
         both = zip(original.blocks, translation.blocks, strict=False)

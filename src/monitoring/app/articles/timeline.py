@@ -1,4 +1,4 @@
-"""What happened to an article, newest first: revisions, translations, acts, notifications. Pure."""
+"""An article's timeline, newest first: revisions, translations, user actions, notifications. Pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.models import AuditEntry
 from monitoring.notifications.models import NotificationDelivery
 
-# An article is translated into many locales at once, and corrected segment by segment: that is one entry.
+# Translations into many locales at once, or corrections segment by segment, are one timeline entry.
 BURST = timedelta(minutes=10)
 
 _ACTORS = {PUBLISHER.name: "The publisher", COMMAND_LINE.name: "The command line"}
 
-# What somebody did: in words about one locale, and about all of them or the article itself.
+# Each action's words: for one locale, and for all locales or the article itself.
 _ACTS: Mapping[str, tuple[str, str]] = {
     Action.TRANSLATIONS_RETRIED: ("retried", "retried all that failed"),
     Action.ARTICLE_RETRANSLATED: ("had it translated again into", "had it translated again"),
@@ -31,7 +31,7 @@ _ACTS: Mapping[str, tuple[str, str]] = {
 
 
 class _Event(NamedTuple):
-    """Something that happened, perhaps in one locale, which then follows the title."""
+    """An event. If it concerns one locale, the language follows the title."""
 
     happened_at: datetime
     title: str
@@ -42,7 +42,7 @@ class _Event(NamedTuple):
 
     @property
     def words(self) -> tuple[str, str, str]:
-        """What all events of a burst have in common."""
+        """The actor, title and text, which all events of a burst share."""
         return self.who, self.title, self.text
 
 
@@ -53,9 +53,9 @@ def build_article_timeline(
     told: Iterable[NotificationDelivery],
     names: Mapping[str, str],
 ) -> list[Entry]:
-    """Return what happened, newest first. Translations of an earlier release are known by their rows.
+    """Return the timeline, newest first. `names` maps members' emails to their names.
 
-    `names` are those of members, by their emails.
+    Translations without a history entry, made by an earlier release, come from `article.translations`.
     """
     events = [_Event(article.received_at, "Received from the publisher")]
     seen = {(each.locale, each.happened_at) for each in history}
@@ -92,7 +92,7 @@ def _describe_translation(moment: datetime, locale: str, revision: int) -> _Even
 
 
 def _describe_act(entry: AuditEntry, names: Mapping[str, str]) -> _Event:
-    """Describe what somebody did. The subject is the article's folder, and then perhaps a locale."""
+    """Describe an action from the audit log. Its subject is the article's slug, with an optional locale."""
     _, colon, locale = entry.subject.rpartition(": ")
     in_locale, in_all = _ACTS.get(entry.action, (entry.action, entry.action))
     words = in_locale if colon else in_all
@@ -107,7 +107,7 @@ def _describe_delivery(delivery: NotificationDelivery) -> _Event:
 
 
 def _find_bursts(events: Iterable[_Event]) -> list[list[_Event]]:
-    """Put together what is alike and happened within `BURST`, with nothing else in between."""
+    """Group consecutive events with the same words that happened within `BURST` of the first."""
     bursts: list[list[_Event]] = []
     for event in events:
         first = bursts[-1][0] if bursts else None

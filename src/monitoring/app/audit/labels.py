@@ -80,12 +80,12 @@ _WORDS = {
     Action.ARTICLE_DELETED: "deleted the article",
 }
 
-# Their parts have names that people gave.
+# Fields whose parts are named by users.
 _HEADERS = ("request_headers", "headers")
 
 
 def name_field(name: str) -> str:
-    """Return what people call a field: `Interval in seconds`, `Request headers: Accept`, `Routing: tags`."""
+    """Return a field's label: `Interval in seconds`, `Request headers: Accept`, `Routing: tags`."""
     if name in LABELS:
         return LABELS[name]
     whole, dot, part = name.partition(".")
@@ -96,9 +96,9 @@ def name_field(name: str) -> str:
 
 
 def describe_action(action: str, subject: str = "") -> str:
-    """Return the words between the actor and the subject, which may be unknown.
+    """Return the words between the actor and the subject. Without a subject, a final "of" is dropped.
 
-    An action of another version, unknown to this one, is returned as it is.
+    An unknown action, which another version recorded, is returned unchanged.
     """
     words = _WORDS[Action(action)] if action in list(Action) else action
     return words if subject else words.removesuffix(" of")

@@ -1,4 +1,4 @@
-"""The form above the audit log: what was typed, and what it looks for."""
+"""The audit log's filter form: its texts, and the filter that they define."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIELDS = ("who", "by", "kind", "about", "from", "to")
 
 @dataclass(frozen=True, slots=True)
 class FilterForm:
-    """What was typed, what it looks for, and what is wrong with it, by field."""
+    """The form's texts by field, the filter that they define, and the errors by field."""
 
     texts: Mapping[str, str]
     wanted: EntryFilter
@@ -28,14 +28,14 @@ class FilterForm:
 
     @property
     def is_anything(self) -> bool:
-        """Whether the log is filtered at all."""
+        """Whether any field of the filter is filled in."""
         return any(self.texts.values())
 
 
 def read_filter(query: Mapping[str, str], zone: ZoneInfo) -> FilterForm:
-    """Read the form. Days are in the zone, and the first and the last are included.
+    """Read the filter form. Days are in the time zone, and both the first and the last are included.
 
-    A value that a list does not offer filters nothing.
+    A `kind` or `by` that is not offered is ignored. If a day is invalid, the filter is empty.
     """
     texts = {name: query.get(name, "").strip()[:MAX_CHARACTERS] for name in _FIELDS}
     texts["kind"] = texts["kind"] if texts["kind"] in KINDS else ""

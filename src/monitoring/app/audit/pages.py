@@ -1,4 +1,4 @@
-"""Settings, audit log: what people and programs did, for owners."""
+"""Settings, audit log: the actions of people and programs, for owners."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from monitoring.members.service import list_members
 PATH = "/settings/audit-log"
 ENTRIES_A_PAGE = 50
 
-# A file with this many has a few megabytes.
+# The most entries in a file, which then has a few megabytes.
 ENTRIES_A_FILE = 10_000
 ENTRIES_AT_ONCE = 500
 _FILE_HEAD = ("happened_at", "actor", "address", "action", "in words", "subject", "subject_id", "changes")
 
 
 async def show_audit_log(visit: Visit) -> Response:
-    """List the entries that the filter finds, newest first, a page at a time."""
+    """List one page of the entries that match the filter, newest first."""
     sought = read_filter(visit.query, visit.zone)
     if sought.errors:
         return await _render(visit, sought, 400, entries=[], next_cursor=None)
@@ -44,7 +44,7 @@ async def show_audit_log(visit: Visit) -> Response:
 
 
 async def download_audit_log(visit: Visit) -> Response:
-    """Return the newest entries that the filter finds, as CSV."""
+    """Return the newest `ENTRIES_A_FILE` entries that match the filter, as CSV."""
     sought = read_filter(visit.query, visit.zone)
     if sought.errors:
         return await _render(visit, sought, 400, entries=[], next_cursor=None)
@@ -54,7 +54,7 @@ async def download_audit_log(visit: Visit) -> Response:
 
 
 async def _write_entries(visit: Visit, wanted: EntryFilter) -> AsyncIterator[bytes]:
-    yield write_rows([_FILE_HEAD]).encode("utf-8-sig")  # with a mark by which Excel knows that it is UTF-8
+    yield write_rows([_FILE_HEAD]).encode("utf-8-sig")  # with a byte order mark, by which Excel detects UTF-8
     after_id = None
     for _ in range(ENTRIES_A_FILE // ENTRIES_AT_ONCE):
         async with visit.take_turn():

@@ -1,4 +1,4 @@
-"""The deliveries of a notification channel: what was sent, whether it arrived, and sending it again."""
+"""A notification channel's deliveries: their contents, their outcomes, and redelivery."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from monitoring.notifications.tasks import nudge
 
 DELIVERIES_A_PAGE = 50
 
-# A message about several events names at most this many monitors.
+# The most monitors that the description of a digest names.
 MOST_NAMED = 3
 
 _PATH = "/settings/notifications/{channel_id}/deliveries"
@@ -43,14 +43,14 @@ async def show_deliveries(visit: Visit) -> Response:
 
 
 class Subject(NamedTuple):
-    """A monitor that a message was about, and the page about that: its incident's, or its own."""
+    """A monitor that a message was about, and the path of its incident's page, or of its own."""
 
     name: str
     path: str
 
 
 class Description(NamedTuple):
-    """What a message was about. `more` counts the monitors beyond those that are named."""
+    """A message's subject in words, and the monitors concerned. `more` counts those not in `subjects`."""
 
     words: str
     subjects: tuple[Subject, ...]
@@ -58,7 +58,7 @@ class Description(NamedTuple):
 
 
 def describe_delivery(delivery: NotificationDelivery) -> Description:
-    """Describe what a message was about."""
+    """Describe a delivery's message. A digest names at most `MOST_NAMED` monitors."""
     data = orjson.loads(delivery.payload)["data"]
     if delivery.event == DIGEST:
         found = [subject for event in data["events"] if (subject := _find_subject(event["data"]))]
@@ -81,7 +81,7 @@ def _find_subject(data: Mapping[str, Json]) -> Subject | None:
 
 
 async def send_again(visit: Visit) -> Response:
-    """Send one again, within the rate limit that the team's keys share."""
+    """Resend a delivery, within the rate limit that the team's keys share."""
     channel_id, delivery_id = visit.read_id("channel_id"), visit.read_id("delivery_id")
     channel = await get_channel(visit.team.id, channel_id)
     await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))

@@ -1,7 +1,7 @@
-"""Confirming an email address by the link of a message, and unsubscribing, without signing in.
+"""Confirming an email address and unsubscribing by emailed links, without signing in.
 
-Programs that look at the links of messages open the pages. Only buttons do something, and mail programs that
-unsubscribe for their readers, as RFC 8058 says.
+Link scanners open these pages, so only a POST changes anything: the page's button, or a mail program's
+one-click unsubscription (RFC 8058).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from monitoring.notifications.tasks import nudge
 
 
 async def show_confirmation(visit: Visit) -> Response:
-    """Show the address and the button, or that it is confirmed."""
+    """Show the address and a button to confirm it; once it is confirmed, say so."""
     token = visit.query.get("token", "")
     return await _render(visit, "channels/confirm.html", await _find_asked(token), token)
 
 
 async def confirm(visit: Visit) -> Response:
-    """Confirm the address."""
+    """Confirm the address, and return to its page."""
     token = (await visit.read_form()).get("token", "")
     channel = await _find_asked(token)
     async with transaction():
@@ -39,13 +39,13 @@ async def confirm(visit: Visit) -> Response:
 
 
 async def show_unsubscribing(visit: Visit) -> Response:
-    """Show the address and the button, or that nothing is sent there."""
+    """Show the address and a button to unsubscribe; if nothing is sent to it, say so."""
     token = visit.query.get("token", "")
     return await _render(visit, "channels/unsubscribe.html", await _find(UNSUBSCRIBE, token), token)
 
 
 async def unsubscribe(visit: Visit) -> Response:
-    """Turn the channel off, for a person or for their mail program. The link alone identifies it."""
+    """Turn the channel off, for a reader or a mail program. The link alone identifies the channel."""
     token = visit.query.get("token", "")
     channel = await _find(UNSUBSCRIBE, token)
     async with transaction():
@@ -53,12 +53,12 @@ async def unsubscribe(visit: Visit) -> Response:
         if is_new:
             await _record(visit, channel, Action.CHANNEL_UNSUBSCRIBED)
     await nudge(told)
-    # No redirect: RFC 8058 §3.1 advises against them.
+    # RFC 8058 §3.1 advises against redirects.
     return await _render(visit, "channels/unsubscribe.html", await _find(UNSUBSCRIBE, token), token)
 
 
 async def _find_asked(token: str) -> NotificationChannel:
-    """Find the channel that a link confirms, or has confirmed when it is followed again."""
+    """Return the channel that a confirmation link is for. Raises Declined if it is expired or used up."""
     channel = await _find(CONFIRM, token)
     if channel.is_unconfirmed and is_used_up(token, channel):
         raise Declined("email_link_used")

@@ -1,4 +1,4 @@
-"""Forms of channels: typed text becomes what the API takes, and the document judges it. Pure."""
+"""Channel forms: submitted text becomes an API request, which the document's schema validates. Pure."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _WITHOUT_A_FIELD = ("type", "events", "routing", "enabled")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of the form of one type.
+    """A field of a channel type's form.
 
-    `options` are those of a choice, each with its label. `rows` is above 1 where many lines can be typed.
+    `options` are an enumerated field's values with their labels. `rows` is above 1 for multi-line text.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Field:
 
 @cache
 def fields_of(channel_type: str) -> tuple[Field, ...]:
-    """Return the fields of a type, in the order of the document."""
+    """Return the fields of a channel type, in the document's order."""
     schema, secrets = _schema_of(channel_type), secret_fields(channel_type)
     return tuple(
         _describe(name, part, is_required=name in schema["required"], is_secret=name in secrets)
@@ -59,7 +59,7 @@ def fields_of(channel_type: str) -> tuple[Field, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ChannelForm:
-    """What was typed: the texts of the fields, and the events and ids of monitors whose boxes were ticked."""
+    """A form's submitted values: the texts of its fields, the ticked events, and the ticked monitors' ids."""
 
     type: str
     texts: Mapping[str, str]
@@ -68,16 +68,16 @@ class ChannelForm:
 
 
 def write_new_form(channel_type: str) -> ChannelForm:
-    """Write the form of a new channel: the defaults."""
+    """Return a new channel's form, with the defaults of its type."""
     texts = {each.name: each.default for each in fields_of(channel_type)}
     texts |= write_routing(complete_routing({})["routing"])
     return ChannelForm(channel_type, texts, default_configuration(channel_type)["events"])
 
 
 def read_form(typed: ChannelForm) -> dict[str, Json]:
-    """Read a NotificationChannelCreate, without fields that were left empty.
+    """Convert a form to a NotificationChannelCreate, without empty fields.
 
-    Raises Problem for the first field that breaks the document's rules; `others` has the rest.
+    Raises Problem for the first invalid field; `others` has the rest.
     """
     given: dict[str, Json] = {"type": typed.type}
     for field in fields_of(typed.type):
@@ -89,9 +89,9 @@ def read_form(typed: ChannelForm) -> dict[str, Json]:
 
 
 def read_patch(typed: ChannelForm) -> dict[str, Json]:
-    """Read a NotificationChannelUpdate. Secrets that were left empty stay, other fields get their default.
+    """Convert a form to a NotificationChannelUpdate. Empty secrets are kept, other empty fields are reset.
 
-    Raises Problem for the first field that breaks the document's rules; `others` has the rest.
+    Raises Problem for the first invalid field; `others` has the rest.
     """
     patch: dict[str, Json] = {"type": typed.type}
     for field in fields_of(typed.type):
@@ -108,7 +108,7 @@ def read_patch(typed: ChannelForm) -> dict[str, Json]:
 
 
 def write_form(channel: NotificationChannel) -> ChannelForm:
-    """Write the form of a channel. The texts of secrets are empty."""
+    """Return a saved channel's form. Its secrets are empty."""
     configuration = configuration_of(channel)
     texts = {
         field.name: "" if field.is_secret else _write(configuration[field.name])
@@ -120,9 +120,9 @@ def write_form(channel: NotificationChannel) -> ChannelForm:
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> dict[str, str]:
-    """Return the sentences of a problem and its `others`, by field.
+    """Return the messages of a problem and its `others`, by field.
 
-    A sentence about no single field is under `WHOLE_FORM`. A field has one sentence, the first.
+    A message that concerns no single field is under `WHOLE_FORM`. Each field gets its first message only.
     """
 
     def place(_problem: Problem, sentence: str) -> tuple[str, str]:
@@ -140,7 +140,7 @@ def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> 
 
 @cache
 def _check_of(union: str, channel_type: str) -> Check:
-    """Return the document's check of a form of one type."""
+    """Return the schema validator of a channel type's form."""
     return check_of(member_of(union, channel_type))
 
 
@@ -164,7 +164,7 @@ def _read(name: str, text: str) -> Json:
         try:
             return orjson.loads(text)
         except orjson.JSONDecodeError:
-            return text  # which is no object, as the document says
+            return text  # not an object, so the schema rejects it
     return text
 
 

@@ -1,4 +1,4 @@
-"""What the app calls types of channels, their fields, and events."""
+"""Labels for channel types, their fields, and events."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from monitoring.notifications.grouping import DIGEST
 from monitoring.notifications.models import CONFIRMATION
 from monitoring.notifications.routing import INTERRUPTED, TEST
 
-# By type, in the order of the page: its name, and what to have at hand.
+# By type, in page order: its name, and what is needed to set it up.
 TYPES = {
     "email": ("Email", "An email address, whose reader has to confirm it first."),
     "slack": ("Slack", "The address of an incoming webhook of your workspace."),
@@ -33,7 +33,7 @@ TYPES = {
     "custom": ("Custom", "An address that takes JSON in its own format."),
 }
 
-# Names of types within a sentence, after "told by", where they differ from `TYPES`.
+# Type names for use after "notified by", where they differ from `TYPES`.
 _NAMES_IN_SENTENCES = {"email": "email", "webhook": "a webhook", "custom": "a custom webhook"}
 
 LABELS = {
@@ -95,7 +95,7 @@ SHORT_EVENTS = {
 }
 """The same, for a list in which each channel has several."""
 
-# What is sent without being chosen among the events.
+# Messages that are sent without being selected as events.
 _OTHERS = {
     TEST: "A test",
     CONFIRMATION: "The link that confirms the address",
@@ -111,12 +111,12 @@ _ENDS = {
 
 
 def name_event(event: str, resolution: str | None = None) -> str:
-    """Return what a message is about. `resolution` is how its incident ended; None if that is unknown."""
+    """Return an event's label. `resolution` is how its incident ended; None if that is unknown."""
     if event == "incident.resolved" and resolution:
         return _ENDS[Resolution(resolution)]
     return EVENTS.get(event) or _OTHERS.get(event, event)
 
 
 def name_channel_type(channel_type: str) -> str:
-    """Return the name of a type of channel within a sentence."""
+    """Return a channel type's name for use within a sentence."""
     return _NAMES_IN_SENTENCES.get(channel_type) or TYPES[channel_type][0]

@@ -1,4 +1,4 @@
-"""Settings, notifications: the list of channels, a new one, changing, testing and deleting one."""
+"""Settings, notifications: list, create, change, test and delete channels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LIST = "/settings/notifications"
 
 
 async def show_channels(visit: Visit) -> Response:
-    """List the team's channels, newest first. A team has so few that one page holds them."""
+    """List the team's channels, newest first. One page is enough for `MAX_CHANNELS_A_TEAM`."""
     page = await service.list_channels(visit.team.id, service.MAX_CHANNELS_A_TEAM, None)
     routes = {each.id: describe_routing(route_of(each).routing) for each in page.rows}
     return visit.render(
@@ -53,7 +53,7 @@ async def show_channels(visit: Visit) -> Response:
 
 
 class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
-    """The form of a channel, one for each type. *Send a test* shows what comes of one, and saves nothing."""
+    """The form of a channel, by type. *Send a test* shows the outcome of one, and saves nothing."""
 
     path = f"{LIST}/new"
     new_template = "channels/new.html"
@@ -62,28 +62,28 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
     spent = "channel_form_spent"
 
     async def show_new(self, visit: Visit) -> Response:
-        """Ask for a type, and then for the fields of that type."""
+        """Show the form of the query's type; without a known type, ask for one."""
         if visit.query.get("type") not in TYPES:
             return visit.render("channels/choose.html", types=TYPES, sends_email=_sends_email(visit))
         return await super().show_new(visit)
 
     async def blank(self, visit: Visit) -> ChannelForm:
-        """Return the defaults of the type."""
+        """Return the defaults of the query's type."""
         return channel_form.write_new_form(visit.query["type"])
 
     def echo(self, form: Form) -> ChannelForm:
-        """Return what was typed. Raises Problem for a type that none of our forms has."""
+        """Return the submitted values. Raises Problem for an unknown type."""
         channel_type = form.get("type", "")
         if channel_type not in TYPES:
             raise Problem("malformed_request")
         return _echo(form, channel_type)
 
     def echo_edit(self, form: Form, row: NotificationChannel) -> ChannelForm:
-        """Return what was typed. The type of a channel stays."""
+        """Return the submitted values. A channel's type never changes."""
         return _echo(form, row.type)
 
     async def make(self, visit: Visit, typed: ChannelForm, form_id: UUID) -> Response:
-        """Create the channel. The secret of a webhook is shown once, even if the form is sent twice."""
+        """Create the channel, or only send a test. A webhook's secret is not shown for a resubmitted form."""
         given = channel_form.read_form(typed)
         await demand_reachable(visit.team.id, given)
         if (await visit.read_form()).get("try"):
@@ -101,15 +101,15 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         )
 
     async def find(self, visit: Visit) -> NotificationChannel:
-        """Return the channel of the address."""
+        """Return the channel that the URL names. Raises Problem."""
         return await _get_channel(visit)
 
     def write(self, row: NotificationChannel) -> ChannelForm:
-        """Return the form of a channel, without its secrets."""
+        """Return a channel's form, without its secrets."""
         return channel_form.write_form(row)
 
     async def save(self, visit: Visit, row: NotificationChannel, typed: ChannelForm) -> Response:
-        """Change the channel."""
+        """Change the channel, or only send a test."""
         patch = channel_form.read_patch(typed)
         await demand_reachable(visit.team.id, patch)
         if (await visit.read_form()).get("try"):
@@ -119,7 +119,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return visit.redirect(LIST, notice="channel_updated")
 
     async def explain(self, visit: Visit, problem: Problem, typed: ChannelForm) -> dict[str, str]:
-        """Return what is wrong by field. The address is judged last, so perhaps it was not judged yet."""
+        """Return the errors by field. Also check the URL, because `make` and `save` check it only last."""
         errors = channel_form.place_problem(problem, visit.catalogue, typed.type)
         try:
             url = "" if "url" in errors else typed.texts.get("url", "").strip()
@@ -129,7 +129,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return errors
 
     async def context(self, visit: Visit, typed: ChannelForm) -> dict[str, object]:
-        """Return the type and its fields, and what can be chosen."""
+        """Return the type, its fields, and their choices."""
         title, hint = TYPES[typed.type]
         return {
             "title": title,
@@ -143,7 +143,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         }
 
     def query(self, _: Visit, typed: ChannelForm) -> dict[str, str]:
-        """Return the type."""
+        """Return the type, as a query."""
         return {"type": typed.type}
 
 
@@ -155,7 +155,7 @@ async def test_channel(visit: Visit) -> Response:
 
 
 async def test_routes(visit: Visit) -> Response:
-    """Send a test to every channel that gets notifications about a monitor, and show the outcomes."""
+    """Send a test to every channel that is alerted about a monitor, and show the outcomes."""
     monitor = await get_monitor(visit.team.id, visit.read_id("monitor_id"))
     told = await service.find_alerted_channels(visit.team.id, monitor.id)
     queued = [await _queue_test(visit, channel) for channel in told]
@@ -166,7 +166,7 @@ async def test_routes(visit: Visit) -> Response:
 
 
 async def ask_reader(visit: Visit) -> Response:
-    """Send the link that confirms an email address once more."""
+    """Resend an email address's confirmation link, if its channel is enabled and unconfirmed."""
     async with transaction():
         channel = await _get_channel(visit)
         if channel.enabled and channel.is_unconfirmed:
@@ -176,7 +176,7 @@ async def ask_reader(visit: Visit) -> Response:
 
 
 async def ask_to_delete(visit: Visit) -> Response:
-    """Ask before deleting."""
+    """Ask for confirmation before deleting a channel."""
     return visit.render("channels/delete.html", channel=await _get_channel(visit), types=TYPES)
 
 
@@ -203,7 +203,7 @@ async def _queue_test(visit: Visit, channel: NotificationChannel) -> Notificatio
 
 
 async def _try(visit: Visit, given: Mapping[str, Json], channel_id: UUID | None = None) -> AttemptResult:
-    """Send a test of what is typed, within the same limit."""
+    """Send a test with the typed settings, within the same rate limit."""
     await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))
     return await try_channel(visit.team.id, given, channel_id, by=visit.actor)
 

@@ -1,4 +1,4 @@
-"""The part of a channel's form about which monitors it covers, and when. Pure."""
+"""The routing part of a channel's form: which monitors it covers, and when. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUIET_FIELDS = ("starts_at", "ends_at", "time_zone")
 
 
 def read_routing(form: Mapping[str, str], monitor_ids: Sequence[str]) -> dict[str, Json]:
-    """Read a NotificationRoutingUpdate. `monitor_ids` are those of the monitors that were ticked."""
+    """Convert a form to a NotificationRoutingUpdate. `monitor_ids` are the ticked monitors' ids."""
     return {
         "monitor_ids": list(dict.fromkeys(monitor_ids)),
         "tags": read_tags(form.get("routing_tags", "")),
@@ -42,7 +42,7 @@ def read_routing(form: Mapping[str, str], monitor_ids: Sequence[str]) -> dict[st
 
 
 def write_routing(routing: Mapping[str, Json]) -> dict[str, str]:
-    """Write a routing as the texts of the form's fields. The monitors are ticked, and have no text."""
+    """Return a routing as the form fields' texts. Monitors are checkboxes, and have no text."""
     quiet_hours = routing["quiet_hours"] or {}
     return {
         "routing_tags": ", ".join(routing["tags"]),
@@ -68,7 +68,7 @@ def describe_routing(routing: Mapping[str, Json]) -> str:
 
 
 def _read_quiet_hours(form: Mapping[str, str]) -> Json:
-    """Read quiet hours; None if neither their beginning nor their end was typed."""
+    """Return the typed quiet hours; None if both their start and end are empty."""
     typed = {name: form.get(f"routing_quiet_{name}", "").strip() for name in QUIET_FIELDS}
     return typed if typed["starts_at"] or typed["ends_at"] else None
 

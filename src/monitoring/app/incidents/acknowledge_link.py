@@ -1,6 +1,6 @@
-"""Acknowledging an incident by the link of a message, without signing in.
+"""Acknowledging an incident by a message's link, without signing in.
 
-Programs that look at the links of messages open the page. Only its button acknowledges.
+Link scanners open the page, so only its button acknowledges.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Linked(NamedTuple):
 
 
 async def show_confirmation(visit: Visit) -> Response:
-    """Show the incident and the button, or who has acknowledged it already."""
+    """Show the incident with a button, or with the name of whoever has acknowledged it."""
     token = visit.query.get("token", "")
     linked = await _find_linked(token)
     monitor = await Monitor.get_or_none(id=linked.incident.monitor_id)
@@ -51,7 +51,7 @@ async def show_confirmation(visit: Visit) -> Response:
 
 
 async def acknowledge_linked(visit: Visit) -> Response:
-    """Acknowledge the incident in the name of who is signed in, or of a reader of the channel."""
+    """Acknowledge the incident as the team's signed-in user, or else as a reader of the channel."""
     token = (await visit.read_form()).get("token", "")
     incident, channel = await _find_linked(token)
     actor = Actor(f"a reader of {channel.name}", address=visit.address)
@@ -68,7 +68,7 @@ async def acknowledge_linked(visit: Visit) -> Response:
 
 
 async def _find_linked(token: str) -> _Linked:
-    """Find what a link is for. It is worth nothing once its channel is deleted. Raises Declined."""
+    """Return a link's incident and channel. Raises Declined if it is invalid, or either was deleted."""
     link = read_acknowledge_link(token)
     channel = await NotificationChannel.get_or_none(id=link.channel_id) if link else None
     if link is None or channel is None:

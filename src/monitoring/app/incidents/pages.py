@@ -1,4 +1,4 @@
-"""The incidents of a team, the page of one of them, and what people do about it."""
+"""A team's incident list, the page of an incident, and the actions on it."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ from monitoring.web.replies import Reply
 
 INCIDENTS_A_PAGE = 50
 
-# The chart begins so long before the incident and ends so long after it, but shows no more than a day.
+# The chart begins this long before the incident and ends this long after it, but shows at most a day.
 AROUND = timedelta(hours=1)
 SHOWN = timedelta(hours=24)
 
-# Where only hours are known, it begins this long before the incident, and shows a day.
+# If only hourly data is stored, the chart begins this long before the incident, and shows a day.
 HOURS_BEFORE = timedelta(hours=6)
 
-# The newest. An incident may have 500, which would be a megabyte.
+# Only the newest notes are shown. An incident may have 500, which would be a megabyte.
 NOTES_SHOWN = 100
 
 
@@ -86,7 +86,7 @@ async def _name_sources_of_list(visit: Visit) -> list[Shown]:
 
 
 async def show_incident(visit: Visit) -> Response:
-    """Show what happened in an incident, and the forms to answer it."""
+    """Show an incident's timeline, its response times, and the forms to respond to it."""
     incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     notes = await responding.list_notes(visit.team.id, incident.id, NOTES_SHOWN, None)
     deliveries = await list_deliveries_about(visit.team.id, incident.id)
@@ -111,7 +111,10 @@ async def show_incident(visit: Visit) -> Response:
 
 
 class _Silence(NamedTuple):
-    """Why nobody is notified of an incident: its monitor is muted, or these channels were not there yet."""
+    """Why nobody is notified of an incident: its monitor is muted, or no channel has been alerted.
+
+    `channels` are the channels that can be alerted now.
+    """
 
     mute: Mute | None
     channels: list[NotificationChannel]
@@ -120,9 +123,9 @@ class _Silence(NamedTuple):
 async def _find_silence(
     visit: Visit, incident: Incident, deliveries: Iterable[NotificationDelivery]
 ) -> _Silence | None:
-    """Find out if nobody is notified of an incident, although nobody has answered it.
+    """Return why nobody is notified of an open, unacknowledged incident; None if somebody is or will be.
 
-    Deliveries of an incident that has been open for very long are deleted: of these nothing is known.
+    Also returns None once `RETENTION` has passed since the confirmation: deliveries may have been deleted.
     """
     is_answered = incident.resolved_at or incident.acknowledged_at
     if is_answered or is_somebody_told(deliveries) or incident.confirmed_at < visit.now - RETENTION:
@@ -130,7 +133,7 @@ async def _find_silence(
     if mute := await find_mute(incident.monitor_id, visit.now):
         return _Silence(mute, [])
     channels = await find_alerted_channels(visit.team.id, incident.monitor_id)
-    if any(REMINDER in channel.events for channel in channels):  # it will be
+    if any(REMINDER in channel.events for channel in channels):  # a reminder will be sent
         return None
     return _Silence(None, channels)
 
@@ -146,7 +149,7 @@ async def _name_sources(visit: Visit) -> list[Shown]:
 
 
 class _Surroundings(NamedTuple):
-    """The response times around an incident, drawn and as they are."""
+    """The response times around an incident: a chart, and its data."""
 
     chart: Chart | None
     windows: list[tuple[Window, Summary]]
@@ -154,7 +157,7 @@ class _Surroundings(NamedTuple):
 
 
 async def _look_around(incident: Incident, monitor: Monitor, visit: Visit) -> _Surroundings:
-    """Measure and draw the response times around an incident, with what happened meanwhile."""
+    """Measure and draw the response times around an incident, with maintenance and incidents shaded."""
     start, end = incident.started_at - AROUND, min(_end_of_chart(incident), visit.now)
     windows = await measure_closely(monitor, start, end, visit.now)
     axis = axis_of_minutes(windows) if windows else HOURS
@@ -176,7 +179,7 @@ def _end_of_chart(incident: Incident) -> datetime:
 
 
 async def acknowledge(visit: Visit) -> Response:
-    """Acknowledge the incident, and return to where the button was. A second time changes nothing more."""
+    """Acknowledge the incident, and return to the button's page. Repeating it changes nothing more."""
     incident_id = visit.read_id("incident_id")
     incident, delivery_ids = await responding.acknowledge(visit.team.id, incident_id, visit.actor)
     await nudge(delivery_ids)
@@ -193,7 +196,7 @@ async def acknowledge(visit: Visit) -> Response:
 
 
 async def tell_now(visit: Visit) -> Response:
-    """Send the alert of which nobody was told. A second time sends nothing more."""
+    """Send the alert of an incident of which nobody was notified. Repeating it sends nothing more."""
     incident_id = visit.read_id("incident_id")
     told = await responding.tell_now(visit.team.id, incident_id, visit.actor)
     await nudge(told)
@@ -201,13 +204,13 @@ async def tell_now(visit: Visit) -> Response:
 
 
 async def show_note_form(visit: Visit) -> Response:
-    """Show the form of a note by itself, as it appears when the page of a refused note is loaded again."""
+    """Show the note form on its own page, which browsers request when they reload a refused note's page."""
     incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     return await _render_note(visit, incident, str(uuid4()))
 
 
 async def write_note(visit: Visit) -> Response:
-    """Add a note. The same form sent again adds none."""
+    """Add a note. Resubmitting the same form adds no second one."""
     incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     form = await visit.read_form()
     form_id = str(read_form_id(form.get("form_id", "")))
@@ -229,7 +232,7 @@ async def write_note(visit: Visit) -> Response:
         )
         error = capitalize(words)
         if problem.name == "idempotency_key_reused":
-            # The form has added a note already and says something else now. With a new id it adds another.
+            # The form has already added a note, and its text has changed. With a new id it can add another.
             error, form_id = REFUSALS["note_form_spent"], str(uuid4())
         return await _render_note(visit, incident, form_id, given["text"], error, status)
     return visit.redirect(f"/incidents/{incident.id}", notice="note_written")
@@ -237,7 +240,7 @@ async def write_note(visit: Visit) -> Response:
 
 @cache
 def judge_note() -> Check:
-    """Return the document's check of a note."""
+    """Return the schema validator of a note."""
     return document_rules().request_check({"$ref": "#/components/schemas/IncidentNoteCreate"}, "form")
 
 
@@ -250,7 +253,7 @@ async def _render_note(  # noqa: PLR0913, PLR0917 - what the form shows
 
 
 def _choose_form_id(visit: Visit, incident_id: UUID, notes: Sequence[IncidentNote]) -> UUID:
-    """Choose the id of the form: the same until somebody adds a note, or each poll would find a change."""
+    """Return the note form's id. It stays the same until a note is added, so that polls detect no change."""
     newest = notes[0].id if notes else ""
     return uuid5(incident_id, f"{visit.user.id} {newest}")
 

@@ -1,4 +1,4 @@
-"""What happened in an incident, in order: beginning, notifications, notes, end. Pure."""
+"""An incident's timeline, in order: start, notifications, acknowledgement, notes, end. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 
 
 class Tone(StrEnum):
-    """How an entry's dot is coloured. Its title says the same."""
+    """The colour of an entry's dot. The title has the same meaning."""
 
     PLAIN = auto()
     BAD = auto()
@@ -22,10 +22,10 @@ class Tone(StrEnum):
 
 
 class Entry(NamedTuple):
-    """Something that happened. `text` is a stranger's or a provider's, and may be empty.
+    """A timeline entry. `text` may be untrusted, or empty.
 
-    `who` did it, or was notified, and comes before the title; empty for nobody. The page isolates it from the
-    words around it.
+    `who` is the actor or the notified channel, shown before the title; empty if there is none. The page
+    isolates its text direction.
     """
 
     happened_at: datetime
@@ -41,7 +41,7 @@ def build_incident_timeline(
     deliveries: Iterable[NotificationDelivery],
     names: Mapping[str, str],
 ) -> list[Entry]:
-    """Return what happened, oldest first. `names` are those of members, by their emails."""
+    """Return the timeline, oldest first. `names` maps members' emails to their names."""
     entries = [
         Entry(incident.started_at, "The first check failed", f"{incident.error_message}.", tone=Tone.BAD),
         Entry(incident.confirmed_at, "The failure was confirmed, and the incident opened", tone=Tone.BAD),
@@ -66,14 +66,14 @@ def build_incident_timeline(
 
 
 def describe_notification(delivery: NotificationDelivery, resolution: str | None = None) -> Entry:
-    """Describe who was notified, how, and whether the message arrived.
+    """Describe a delivery: who was notified, how, and with what result.
 
-    `resolution` is how its incident ended, if it is about one that did.
+    `resolution` is how the incident ended; None if it has not, or the delivery is not about one.
     """
     what = name_event(delivery.event, resolution)
     name, reason = delivery.channel.name, delivery.error_message
     channel_type = name_channel_type(delivery.channel.type)
-    by = "" if name == channel_type else f" by {channel_type}"  # some channels are called after their service
+    by = "" if name == channel_type else f" by {channel_type}"  # some channels are named after their service
     if delivery.status == DeliveryStatus.DELIVERED:
         return Entry(delivery.delivered_at or delivery.created_at, f"was notified{by}", f"{what}.", name)
     if delivery.status == DeliveryStatus.SKIPPED:

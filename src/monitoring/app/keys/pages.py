@@ -45,7 +45,7 @@ SCOPE_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class KeyForm:
-    """What was typed. `old` is the client_id of the key that the new one replaces."""
+    """The submitted values. `old` is the client_id of the key to replace; empty if there is none."""
 
     name: str
     scopes: Sequence[str]
@@ -53,11 +53,11 @@ class KeyForm:
 
     @property
     def scopes_in_order(self) -> list[str]:
-        """The scopes in their usual order, without repetitions."""
+        """The chosen scopes in the order of `SCOPES`, without duplicates."""
         return [scope for scope in SCOPES if scope in self.scopes]
 
     def find_errors(self) -> dict[str, str]:
-        """Return what is wrong, by field."""
+        """Return the errors by field."""
         errors = {}
         if not is_name(self.name.strip()):
             errors["name"] = REFUSALS["name_invalid"]
@@ -69,12 +69,12 @@ class KeyForm:
 
 
 async def show_settings(visit: Visit) -> Response:
-    """Show the first page of the settings."""
+    """Redirect to the first page of the settings."""
     return visit.redirect(LIST)
 
 
 async def show_keys(visit: Visit) -> Response:
-    """List the team's keys, newest first, and never a secret."""
+    """List the team's keys, newest first, without secrets."""
     keys = sorted(await service.list_keys(visit.team.id), key=lambda key: key.created_at, reverse=True)
     return visit.render(
         "keys/list.html",
@@ -85,13 +85,13 @@ async def show_keys(visit: Visit) -> Response:
 
 
 class KeyForms(CreateForm[KeyForm]):
-    """The form of a new key. Its id becomes the id of the key. Keys are never changed."""
+    """The form of a new key. The form's id becomes the key's id. Keys are never changed."""
 
     path = f"{LIST}/new"
     new_template = "keys/new.html"
 
     async def blank(self, visit: Visit) -> KeyForm:
-        """Return the least scope, or with `?old=client_id` the name and scopes of a key to replace."""
+        """Return a form with the first scope; with `?old=client_id`, the old key's scopes and a new name."""
         client_id = visit.query.get("old", "")
         if not client_id:
             return KeyForm("", [SCOPES[0]], "")
@@ -99,7 +99,7 @@ class KeyForms(CreateForm[KeyForm]):
         return KeyForm(name_successor(old.name), old.scopes, client_id)
 
     def echo(self, form: Form) -> KeyForm:
-        """Return what was typed."""
+        """Return the submitted values."""
         return KeyForm(form.get("name", ""), form.getlist("scopes"), form.get("old", ""))
 
     async def make(self, visit: Visit, typed: KeyForm, form_id: UUID) -> Response:
@@ -123,29 +123,29 @@ class KeyForms(CreateForm[KeyForm]):
         )
 
     async def context(self, _visit: Visit, _typed: KeyForm) -> dict[str, object]:
-        """Return the labels of the scopes."""
+        """Return the scopes' labels."""
         return {"scope_words": SCOPE_WORDS}
 
     async def explain(self, _visit: Visit, problem: Problem, _typed: KeyForm) -> dict[str, str]:
-        """Raise the problem: no operation of the API creates keys, so none is about a field."""
+        """Raise the problem: the API has no operation that creates keys, so no problem is about a field."""
         raise problem
 
     def query(self, _: Visit, typed: KeyForm) -> dict[str, str]:
-        """Return which key is replaced."""
+        """Return the replaced key's client_id, as a query."""
         return {"old": typed.old}
 
     @staticmethod
     async def _show_created_before(visit: Visit, key_id: UUID, old: str) -> Response:
-        """Answer a form that was sent before."""
+        """Respond to a resubmitted form with its key, but without the secret. Raises Problem."""
         keys = await service.list_keys(visit.team.id)
         key = next((key for key in keys if key.id == key_id), None)
         if key is None:
-            raise Problem("malformed_request")  # none of our forms carries the id of another team's key
+            raise Problem("malformed_request")  # none of our forms contains the id of another team's key
         return visit.render("keys/created_before.html", 409, key=key, old=old)
 
 
 async def ask_to_revoke(visit: Visit) -> Response:
-    """Ask before revoking a key. Show what revoking does and whether the key is still in use."""
+    """Ask for confirmation before revoking a key. Show the consequences, and whether the key is in use."""
     return await _render_revocation(visit, await find_key_of(visit, visit.path_params["client_id"]))
 
 
@@ -156,14 +156,14 @@ async def revoke_key(visit: Visit) -> Response:
     if form.get("understood") != "on":
         return await _render_revocation(visit, key, REFUSALS["revocation_not_confirmed"])
     await service.revoke_key(key.client_id, team_id=visit.team.id, by=visit.actor)
-    if new := form.get("new"):  # the form was part of a rotation: show its end
+    if new := form.get("new"):  # the form was part of a rotation: show its last step
         path = "/settings/api-keys/rotation"
         return visit.redirect(path, old=key.client_id, new=new, notice="api_key_revoked")
     return visit.redirect(LIST, notice="api_key_revoked")
 
 
 async def find_key_of(visit: Visit, client_id: str) -> ApiKey:
-    """Return the team's key with this client_id. Raises Problem if it has none, even if another team does."""
+    """Return the team's key with this client_id. Raises Problem if the team has none."""
     key = await service.find_key(client_id, visit.team.id)
     if key is None:
         raise Problem("not_found")

@@ -1,4 +1,4 @@
-"""Settings, API keys, replace a key: three steps without downtime, with the team's own keys."""
+"""Settings, API keys, key rotation: three steps to replace one of the team's keys without downtime."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitoring.auth.service import list_keys
 from monitoring.contract.problems import Problem
 from monitoring.members.service import name_members
 
-# A client that calls once an hour uses the key between its calls, too.
+# A client that calls once an hour must count as using the key between its calls.
 RECENTLY = timedelta(hours=2)
 
 NOT_BEGUN = dict.fromkeys(("make", "deploy", "revoke"), "")
@@ -25,7 +25,7 @@ _SUFFIX = " (new)"
 
 
 async def show_rotation(visit: Visit) -> Response:
-    """Show the steps. `?old=` names the key to replace, `?new=` its replacement."""
+    """Show the steps of a rotation. `?old=` names the key to replace, `?new=` its replacement."""
     keys = await list_keys(visit.team.id)
     living = [key for key in keys if key.revoked_at is None]
     old = _pick(keys, visit.query.get("old"))
@@ -51,7 +51,7 @@ async def name_creators(visit: Visit, keys: Iterable[ApiKey]) -> dict[str, str]:
 
 
 def _pick(keys: Sequence[ApiKey], client_id: str | None) -> ApiKey | None:
-    """Return the chosen key; None if none was chosen. Raises Problem if the team has no such key."""
+    """Return the key with this client_id; None without a client_id. Raises Problem if it is unknown."""
     if not client_id:
         return None
     found = next((key for key in keys if key.client_id == client_id), None)
@@ -61,7 +61,7 @@ def _pick(keys: Sequence[ApiKey], client_id: str | None) -> ApiKey | None:
 
 
 class Step(StrEnum):
-    """The state of a step."""
+    """The state of a step in a rotation."""
 
     DONE = "done"
     NOW = "now"
@@ -78,7 +78,7 @@ class Traffic(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """Make a key, deploy it, revoke the old one: what is done, and what comes now."""
+    """The states of a rotation's steps: create a key, deploy it, revoke the old one."""
 
     make: Step
     deploy: Step
@@ -86,7 +86,7 @@ class Rotation:
 
 
 def judge_rotation(old: ApiKey, new: ApiKey | None) -> Rotation:
-    """Return the state of each step. The first that is not done is `NOW`, the others are `LATER`."""
+    """Return each step's state. The first unfinished step is `NOW`, later unfinished ones are `LATER`."""
     done = [new is not None, new is not None and new.last_used_at is not None, old.revoked_at is not None]
     first = done.index(False) if False in done else len(done)
     return Rotation(
@@ -98,7 +98,7 @@ def judge_rotation(old: ApiKey, new: ApiKey | None) -> Rotation:
 
 
 def judge_traffic(key: ApiKey, now: datetime) -> Traffic:
-    """Return whether something still uses a key."""
+    """Classify a key's use: never used, used within `RECENTLY` before `now`, or silent since."""
     if key.last_used_at is None:
         return Traffic.NEVER
     return Traffic.BUSY if now - key.last_used_at <= RECENTLY else Traffic.SILENT
@@ -110,13 +110,16 @@ def name_successor(old_name: str) -> str:
 
 
 def list_successors(old: ApiKey, keys: Sequence[ApiKey]) -> list[ApiKey]:
-    """Return the keys that could replace a key: the other living ones, newest first."""
+    """Return the keys that could replace a key: all others that are not revoked, newest first."""
     others = (key for key in keys if key.revoked_at is None and key.id != old.id)
     return sorted(others, key=lambda key: key.created_at, reverse=True)
 
 
 def find_successor(old: ApiKey, keys: Sequence[ApiKey], chosen: ApiKey | None) -> ApiKey | None:
-    """Return the key that replaces the old one: the chosen one, else the newest that was named after it."""
+    """Return a key's replacement: the chosen key, or else the newest one named after it.
+
+    Returns None if there is none, or if the chosen key is revoked or the old key itself.
+    """
     for key in list_successors(old, keys):
         is_namesake = key.name == name_successor(old.name) and key.created_at > old.created_at
         if key.id == chosen.id if chosen else is_namesake:

@@ -1,4 +1,4 @@
-"""Wakes open pages when something that they show has changed. One look a second serves the whole process."""
+"""Wakes open live pages when their data has changed. One database poll a second serves the whole process."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from monitoring.members.sessions import Standing, read_standings
 
 LOOK_INTERVAL_SECONDS = 1.0
 
-# A page that keeps changing is sent at most once in this time. With the time between two looks, it is at most
+# A page that keeps changing is sent at most once in this time. With the polling interval, a page is at most
 # three seconds old.
 REST_SECONDS = 1.5
 
-# A page that receives nothing for 25 seconds tells its reader that it is old. Proxies give up after a minute,
+# A page that receives nothing for 25 seconds warns its user that it is stale. Proxies time out after a minute
 # or later.
 SILENCE_SECONDS = 10.0
 
-# Of all that a page shows, in that order.
+# The fingerprints of everything that a page shows, in the order of its `Shown` items.
 Fingerprints: TypeAlias = tuple[str, ...]
 
 
 class Changes:
-    """The changes that open pages wait for. Call `look` regularly while the process serves."""
+    """The open live pages that wait for changes. Call `look` regularly while the process serves."""
 
     def __init__(self, is_stopping: Callable[[], bool]) -> None:
         self._is_stopping = is_stopping
-        # Pages that show the same wait together.
+        # Grouped, because pages that show the same data wait for the same fingerprints.
         self._waiting: defaultdict[tuple[Shown, ...], set[_Waiting]] = defaultdict(set)
-        # As of the last look, and only of what somebody waits for.
+        # The fingerprints of the last poll, only for data that some page waits for.
         self._known: Mapping[Shown, str] = {}
 
     async def read_fingerprints(self, shown: tuple[Shown, ...]) -> Fingerprints:
-        """Return the fingerprints of what a page shows: a second old at most, and no newer than its rows."""
+        """Return a page's fingerprints: at most a second old, and no newer than the page's rows."""
         known = self._known
         unknown = [each for each in shown if each not in known]
         return _pick({**known, **await read_fingerprints(unknown)} if unknown else known, shown)
@@ -45,10 +45,10 @@ class Changes:
     async def wait(
         self, shown: tuple[Shown, ...], fingerprints: Fingerprints, standing: Standing
     ) -> Fingerprints | None:
-        """Wait until what is shown has other fingerprints, and return those; after a silence, the same.
+        """Wait until the fingerprints change and return the new ones; after `SILENCE_SECONDS`, the same ones.
 
-        Returns None if the page has to ask again: the session has ended, or its person has another role or
-        team, or the process stops, or the database is away.
+        Returns None if the page has to reconnect: the session has ended, the user's role or team has changed,
+        the process is stopping, or the database is unavailable.
         """
         woken: asyncio.Future[Fingerprints | None] = asyncio.get_running_loop().create_future()
         waiting = _Waiting(fingerprints, standing, time.monotonic(), woken)
@@ -62,9 +62,9 @@ class Changes:
                 del self._waiting[shown]
 
     async def look(self) -> None:
-        """Read the fingerprints of all that pages wait for, and wake the pages whose fingerprints differ.
+        """Poll the fingerprints of all waiting pages, and wake the pages whose fingerprints have changed.
 
-        Sessions are read after the fingerprints, so a page whose session has ended gets nothing more.
+        Sessions are read after the fingerprints, so a page whose session has ended gets no further update.
         """
         if self._is_stopping():
             self._send_all_away()
@@ -74,7 +74,7 @@ class Changes:
             due = self._find_due()
             standings = await read_standings([waiting.standing.session_id for waiting in due])
         except BaseException:
-            # The request that each script sends next gets the database's own error.
+            # Each script's next request gets the database error.
             self._known = {}
             self._send_all_away()
             raise
@@ -86,7 +86,7 @@ class Changes:
         now = time.monotonic()
         due: dict[_Waiting, Fingerprints] = {}
         for shown, together in self._waiting.items():
-            if all(each in self._known for each in shown):  # who came during the look is not in it
+            if all(each in self._known for each in shown):  # false if the wait began during the poll
                 fingerprints = _pick(self._known, shown)
                 due |= {waiting: fingerprints for waiting in together if waiting.is_due(fingerprints, now)}
         return due

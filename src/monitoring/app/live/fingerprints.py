@@ -1,7 +1,6 @@
-"""Fingerprints of what live pages show: short texts that differ as soon as a row behind them has changed.
+"""Fingerprints of live pages' data: short texts that change whenever an underlying row changes.
 
-They are sums and counts, and not the newest moments: of two transactions, the one with the older moment may
-commit last.
+They contain sums and counts instead of the newest moment: a transaction with an older moment may commit last.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from monitoring.backends.fields import read_id
 from monitoring.backends.rowsets import id_rowset, pack_ids
 from monitoring.backends.statements import is_postgres, spell
 
-# For sources that are the installation's.
+# The id for sources that belong to the whole installation.
 EVERYWHERE = UUID(int=0)
 
 
 class Source(Enum):
-    """A part of the database, by what its id names. The values are columns for each id.
+    """A part of the database, named after what its id identifies. The values are SQL columns for each id.
 
-    `{ms:x}` becomes a moment in milliseconds. What is joined to null, such as a sum of nothing, is null.
+    `{ms:x}` becomes the moment `x` in milliseconds. Text joined to null, such as an empty sum, becomes null.
     """
 
     # A team's monitors, their states, deletions and mutes, and its incidents.
@@ -37,7 +36,7 @@ class Source(Enum):
         (SELECT count(*) || ' ' || coalesce(sum({ms:muted_until}), 0) FROM mutes WHERE team_id = given.id)
     """
 
-    # The last checks of all monitors of a team.
+    # The last checks of all of a team's monitors.
     CHECKS = """
         (SELECT count(last_checked_at) || ' ' || sum({ms:last_checked_at})
             FROM monitors JOIN watches ON watches.monitor_id = monitors.id WHERE team_id = given.id)
@@ -68,7 +67,7 @@ class Source(Enum):
             FROM notification_channels WHERE team_id = given.id)
     """
 
-    # The newest deliveries of a channel. A page with older ones is renewed after a while anyway.
+    # A channel's newest deliveries. A page with older ones is updated after `FOLLOWED_SECONDS` anyway.
     CHANNEL = """
         (SELECT count(*) || ' ' || sum({ms:created_at}) || ' ' || sum(attempts) || ' ' || count(delivered_at)
             || ' ' || count(error_message) || ' ' || count(due_at) || ' ' || coalesce(sum({ms:due_at}), 0)
@@ -84,14 +83,14 @@ class Source(Enum):
             FROM maintenance_windows WHERE team_id = given.id)
     """
 
-    # All articles, and what is being translated. Each is read from an index alone.
+    # All articles, and the translations in progress. Both are index-only scans.
     ARTICLES = """
         (SELECT count(*) || ' ' || sum({ms:updated_at}) FROM articles),
         (SELECT count(*) || ' ' || sum({ms:due_at}) || ' ' || count(CASE status WHEN 'queued' THEN 1 END)
             FROM translations WHERE status IN ('queued', 'translating'))
     """
 
-    # An article, its translations, and what happened to it.
+    # An article, its translations, its history and its audit log entries.
     ARTICLE = """
         (SELECT revision || ' ' || status || ' ' || {ms:updated_at} FROM articles WHERE id = given.id),
         (SELECT count(*) || ' ' || sum(attempts) || ' ' || sum({ms:due_at}) || ' ' || count(claim) || ' '
@@ -102,19 +101,19 @@ class Source(Enum):
         (SELECT count(*) FROM audit_entries WHERE subject_id = CAST(given.id AS text))
     """
 
-    # What engines were asked.
+    # The usage of translation engines.
     USAGE = "(SELECT sum(characters) || ' ' || sum(requests) FROM engine_usage)"
 
 
 class Shown(NamedTuple):
-    """What a page shows: the source, and the id of what it names."""
+    """Data that a page shows: a source, and the id of the row that it depends on."""
 
     source: Source
     id: UUID
 
 
 async def read_fingerprints(shown: Iterable[Shown]) -> dict[Shown, str]:
-    """Return the fingerprint of each, with one statement for each source."""
+    """Return the fingerprint of each item of `shown`, with one SQL statement for each source."""
     connection = current_backends().database.context.db()
     ids: dict[Source, set[UUID]] = {}
     for source, id_ in shown:
@@ -136,7 +135,7 @@ class _OnPostgres:
 
 
 class _OnSqlite:
-    """SQLite keeps moments as text. The fraction, if there is one, follows the whole second."""
+    """Milliseconds in SQLite, which stores moments as text. A fraction, if any, follows the second."""
 
     def __format__(self, column: str) -> str:
         return f"(strftime('%s', {column}) * 1000 + substr({column}, 21, 3))"

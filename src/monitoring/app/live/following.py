@@ -1,4 +1,4 @@
-"""Pages that renew themselves: the script of one follows it, and gets a line for each change."""
+"""Live pages: a page's script keeps a request open, and receives a line with the new page on each change."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ SendLine: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
-# After this time the script asks again. So the page is renewed where it depends on the time alone, such as
-# uptime, and the session counts as seen.
+# After this time the script reconnects. This updates what depends on time alone, such as uptime, and marks
+# the session as seen.
 FOLLOWED_SECONDS = 300.0
 
-# Proxies that buffer an answer until it is complete would hold a page back for minutes. NGINX reads this
+# Proxies that buffer a response until it is complete would delay updates for minutes. NGINX reads this
 # header.
 _HEADERS = PAGE_HEADERS | {"X-Accel-Buffering": "no"}
 
@@ -42,7 +42,7 @@ _SIGN_OF_LIFE = b"\n"
 
 
 def live(sources: Sources, show: Handler) -> Handler:
-    """Make the handler of a page that renews itself when something of its sources changes."""
+    """Make the handler of a live page, which is updated when one of its sources changes."""
 
     async def serve(visit: Visit) -> Response:
         if visit.is_glance:
@@ -57,7 +57,7 @@ def live(sources: Sources, show: Handler) -> Handler:
 
 
 class _Following:
-    """A page that a script follows."""
+    """A live page's request for updates, sent by its script."""
 
     def __init__(self, visit: Visit, sources: Sources, show: Handler) -> None:
         self._visit = visit
@@ -69,7 +69,7 @@ class _Following:
         self._seen = (team_id, role, look, visit.path, str(visit.query))
 
     async def begin(self) -> Response:
-        """Return lines, of which the first is the page as it is. An error is returned as it is."""
+        """Return a stream of lines, which begins with the current page. Return an error page unchanged."""
         shown = tuple(await self._sources(self._visit))
         fingerprints = await self._changes.read_fingerprints(shown)
         with ExitStack() as begun:
@@ -83,9 +83,9 @@ class _Following:
             )
 
     async def glance(self) -> Response:
-        """Return the title and the icon. They change only with the team's monitors and incidents.
+        """Return the title and icon, which change only with the team's monitors and incidents.
 
-        They are rendered once for each such change, so a page in the background costs next to nothing.
+        They are rendered once for each such change, so a hidden page costs next to nothing.
         """
         shown = tuple(each for each in await self._sources(self._visit) if each.source is Source.TEAM)
         fingerprints = await self._changes.read_fingerprints(shown)
@@ -94,7 +94,7 @@ class _Following:
     async def _send_changes(
         self, send: SendLine, shown: tuple[Shown, ...], fingerprints: Fingerprints, first: Response
     ) -> None:
-        """Send each new state of the page, until its script has to ask again."""
+        """Send each new state of the page, until its script has to reconnect."""
         await send(bytes(first.body))
         standing = self._visit.standing
         while (found := await self._changes.wait(shown, fingerprints, standing)) is not None:
@@ -109,7 +109,7 @@ class _Following:
             await send(bytes(line.body))
 
     async def _render(self, fingerprints: Fingerprints, kept_seconds: float = KEPT_SECONDS) -> Response:
-        """Render one line for all of the team who look at the same address in the same way."""
+        """Render one line for all team members with the same role, URL, time zone and list density."""
         key = (fingerprints, self._seen)
         return await self._visit.site.rendered_pages.render(key, self._render_now, kept_seconds)
 
@@ -123,7 +123,7 @@ class _Following:
 
 
 class _Lines(Response):
-    """An answer of lines, which ends after a while, or when the browser leaves. Then it calls `leave`."""
+    """A streamed response. It ends after `FOLLOWED_SECONDS` or on disconnection, and then calls `leave`."""
 
     def __init__(
         self, send_changes: Callable[[SendLine], Awaitable[None]], leave: Callable[[], None]
@@ -134,7 +134,7 @@ class _Lines(Response):
         self._leave = leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve."""
+        """Send the response until it ends, and note how long it was held open."""
         began = perf_counter()
         try:
             await send(
@@ -164,7 +164,7 @@ class _Lines(Response):
 
 
 async def _end(sending: asyncio.Future[None]) -> None:
-    """Let the lines end without an error. The script asks again, and gets the error then."""
+    """End the stream without an error. The script reconnects, and gets the error then."""
     try:
         await sending
     except (Problem, BackendUnavailable):
@@ -174,7 +174,7 @@ async def _end(sending: asyncio.Future[None]) -> None:
 
 
 async def _wait_until_gone(receive: Receive) -> None:
-    """Wait until the browser has closed the connection, or given up this request."""
+    """Wait until the client disconnects or cancels the request."""
     with suppress(Problem):  # a body that is too large
         while (await receive())["type"] != "http.disconnect":
             pass

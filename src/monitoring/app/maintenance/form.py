@@ -1,4 +1,4 @@
-"""Forms of maintenance windows: typed text becomes what the API takes, and the document judges it. Pure."""
+"""Maintenance window forms: submitted text becomes an API request, which the schema validates. Pure."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ from monitoring.monitors.maintenance.models import MaintenanceWindow
 Texts = dict[str, str]
 
 _TEXTS = ("name", "starts_at", "duration_seconds", "ends_at", "recurrence", "time_zone", "tags")
-_FORMATS = ("%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")  # of a browser's field for a local time
+_FORMATS = ("%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")  # values of a browser's datetime-local field
 _INTEGER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What was typed into a form: the texts of its fields, and the ids of the monitors that were ticked."""
+    """A form's submitted values: the texts of its fields, and the ticked monitors' ids."""
 
     texts: Texts
     monitor_ids: Sequence[str]
 
 
 def echo_form(form: Mapping[str, str], monitor_ids: Sequence[str]) -> Typed:
-    """Repeat what was typed, however wrong."""
+    """Return the submitted values, valid or not."""
     return Typed({name: form.get(name, "").strip() for name in _TEXTS}, list(dict.fromkeys(monitor_ids)))
 
 
 def write_new_form(time_zone: str, monitor_ids: Sequence[str]) -> Typed:
-    """Write a form that begins maintenance now, for half an hour."""
+    """Return a new form: maintenance for half an hour, starting now."""
     texts = dict.fromkeys(_TEXTS, "") | {"duration_seconds": "1800", "time_zone": time_zone}
     return Typed(texts, monitor_ids)
 
 
 def write_form(window: MaintenanceWindow) -> Typed:
-    """Write the form of a window. Its beginning is in its own time zone."""
+    """Return a saved window's form. Its start is in the window's time zone."""
     local = window.starts_at.astimezone(ZoneInfo(window.time_zone))
     texts = {
         "name": window.name,
@@ -71,10 +71,10 @@ def write_form(window: MaintenanceWindow) -> Typed:
 
 
 def read_form(typed: Typed, now: datetime, saved: MaintenanceWindow | None = None) -> dict[str, Json]:
-    """Read a MaintenanceWindowCreate.
+    """Convert a form to a MaintenanceWindowCreate.
 
-    The beginning of a `saved` window stays to the microsecond if neither it nor the time zone was changed.
-    Raises Problem for the first field that breaks the document's rules; `others` has the rest.
+    A `saved` window keeps its exact start, to the microsecond, unless its start or time zone was changed.
+    Raises Problem for the first invalid field; `others` has the rest.
     """
     texts = typed.texts
     problems: list[Problem] = []
@@ -108,12 +108,12 @@ def read_form(typed: Typed, now: datetime, saved: MaintenanceWindow | None = Non
 
 
 def patch_from(given: Mapping[str, Json]) -> dict[str, Json]:
-    """Write a merge patch that names every field."""
+    """Return a merge patch that names every field."""
     return {"name": None, "starts_at": None, **given}
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, typed: Typed) -> Texts:
-    """Return the sentences of a problem and its `others`, by field and in the order of the form."""
+    """Return the messages of a problem and its `others`, by field in form order."""
 
     def place(each: Problem, sentence: str) -> tuple[str, str]:
         path, _, words = sentence.partition(": ")
@@ -135,13 +135,13 @@ def place_problem(problem: Problem, catalogue: Catalogue, typed: Typed) -> Texts
 
 @cache
 def judge() -> Check:
-    """Return the document's check of a form. It is compiled once, at the start."""
+    """Return the form's schema validator. It is compiled once, at startup."""
     return check_of("MaintenanceWindowCreate")
 
 
 @cache
 def list_time_zones() -> list[str]:
-    """List the time zones to propose: regions with their cities, and UTC."""
+    """Return the time zones to suggest: UTC, and those named by region and city."""
     regions = ("Africa/", "America/", "Antarctica/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/")
     return ["UTC", *sorted(each for each in available_timezones() if each.startswith((*regions, "Pacific/")))]
 
@@ -155,7 +155,7 @@ def _read_zone(name: str, problems: list[Problem]) -> ZoneInfo:
 
 
 def _read_moment(text: str, zone: ZoneInfo) -> datetime | str | None:
-    """Read a local time. Any other text is returned unchanged, for the document to refuse."""
+    """Parse a local time; None if empty. Any other text is returned unchanged, for the schema to reject."""
     for form in _FORMATS if text else ():
         try:
             return datetime.strptime(text, form).replace(tzinfo=zone).astimezone(UTC)

@@ -1,4 +1,4 @@
-"""Labels for the fields of a maintenance window, and words for when it recurs. Pure."""
+"""Labels for a maintenance window's fields, and descriptions of its recurrence. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RULES = {
 
 
 def describe_recurrence(window: MaintenanceWindow) -> str:
-    """Describe when a window recurs: "every Sunday at 03:00, Europe/Berlin". Empty for one that does not."""
+    """Describe a window's recurrence: "every Sunday at 03:00, Europe/Berlin"; empty if it does not recur."""
     if not window.recurrence:
         return ""
     local = window.starts_at.astimezone(ZoneInfo(window.time_zone))
@@ -45,10 +45,10 @@ def describe_recurrence(window: MaintenanceWindow) -> str:
 
 
 def name_rule(rule: str, starts_at: str) -> str:
-    """Name a rule that the form does not offer, whose beginning is a local time of the form."""
+    """Describe a rule that the form does not offer. `starts_at` is the form's local start time."""
     try:
         return describe_rule(rule, datetime.fromisoformat(starts_at)) or _quote(rule)
-    except (ValueError, KeyError):  # a form can say anything
+    except (ValueError, KeyError):  # the form may contain anything
         return _quote(rule)
 
 

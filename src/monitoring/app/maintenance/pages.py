@@ -27,12 +27,12 @@ from monitoring.monitors.service import name_monitors
 
 LIST = "/settings/maintenance"
 
-# Most teams have few windows, and those that are over are deleted after a month.
+# Most teams have few windows, and past ones are deleted after a month.
 WINDOWS_SHOWN = 200
 
 
 class Listed(NamedTuple):
-    """A window as the list shows it. `names` are those of its monitors that still exist."""
+    """A window in the list. `names` are the names of its monitors that still exist."""
 
     window: MaintenanceWindow
     active_until: datetime | None
@@ -42,7 +42,7 @@ class Listed(NamedTuple):
 
 
 async def show_windows(visit: Visit) -> Response:
-    """List the team's windows: those that are active, those to come, and those that are over."""
+    """List the team's active, upcoming and past windows."""
     page = await service.list_windows(visit.team.id, WINDOWS_SHOWN, None)
     ids = {UUID(each) for window in page.rows for each in window.monitor_ids}
     names = await name_monitors(visit.team.id, ids)
@@ -58,7 +58,7 @@ async def show_windows(visit: Visit) -> Response:
 
 
 class WindowForms(EditForm[Typed, MaintenanceWindow]):
-    """The form of a maintenance window. `?monitor=` ticks a monitor, to whose page the form leads back."""
+    """The form of a maintenance window. `?monitor=` ticks a monitor, to whose page creation returns."""
 
     path = f"{LIST}/new"
     new_template = "maintenance/new.html"
@@ -66,16 +66,16 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
     spent = "maintenance_form_spent"
 
     async def blank(self, visit: Visit) -> Typed:
-        """Return half an hour from now."""
+        """Return maintenance for half an hour from now, in the user's or the newest window's time zone."""
         time_zone = visit.zone.key
-        if visit.zone == UTC_ZONE:  # or the browser told none
+        if visit.zone == UTC_ZONE:  # perhaps because the browser sent no time zone
             page = await service.list_windows(visit.team.id, 1, None)
             time_zone = page.rows[0].time_zone if page.rows else time_zone
         monitor_id = visit.query.get("monitor")
         return maintenance_form.write_new_form(time_zone, [monitor_id] if monitor_id else [])
 
     def echo(self, form: Form) -> Typed:
-        """Return what was typed."""
+        """Return the submitted values."""
         return maintenance_form.echo_form(form, form.getlist("monitor_ids"))
 
     async def make(self, visit: Visit, typed: Typed, form_id: UUID) -> Response:
@@ -85,7 +85,7 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         async def create() -> UUID:
             return (await service.create_window(visit.team.id, given, by=visit.actor)).id
 
-        # What was typed, and not what it means: "until 14:00" is shorter when the form is sent again.
+        # The typed text, not its meaning: "until 14:00" is a shorter time when the form is resubmitted.
         request = ("create_maintenance_window", typed.texts, list(typed.monitor_ids))
         created = await create_once(visit, form_id, request, create)
         origin_id = await _find_origin(visit)
@@ -93,11 +93,11 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         return visit.redirect(f"/monitors/{origin_id}" if origin_id else LIST, notice=notice)
 
     async def find(self, visit: Visit) -> MaintenanceWindow:
-        """Return the window of the address."""
+        """Return the window that the URL names. Raises Problem."""
         return await _get_window(visit)
 
     def write(self, row: MaintenanceWindow) -> Typed:
-        """Return the form of a window."""
+        """Return a saved window's form."""
         return maintenance_form.write_form(row)
 
     async def save(self, visit: Visit, row: MaintenanceWindow, typed: Typed) -> Response:
@@ -107,11 +107,11 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         return visit.redirect(LIST, notice="maintenance_updated")
 
     async def explain(self, visit: Visit, problem: Problem, typed: Typed) -> Texts:
-        """Return what is wrong, by field."""
+        """Return the problem's messages by field."""
         return maintenance_form.place_problem(problem, visit.catalogue, typed)
 
     async def context(self, visit: Visit, typed: Typed) -> dict[str, object]:
-        """Return the labels, and what can be chosen."""
+        """Return the labels and choices of the fields."""
         rule = typed.texts["recurrence"]
         others = [] if rule in RULES else [(rule, name_rule(rule, typed.texts["starts_at"]))]
         return {
@@ -124,18 +124,18 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         }
 
     def query(self, visit: Visit, _: Typed) -> dict[str, str]:
-        """Return the monitor on whose page the form was opened."""
+        """Return the id of the monitor on whose page the form was opened, as a query."""
         return {"monitor": visit.query.get("monitor", "")}
 
 
 async def end_window(visit: Visit) -> Response:
-    """End what is under way. Ending it twice changes nothing more."""
+    """End the window's current maintenance. Ending it twice changes nothing more."""
     await service.end_window(visit.team.id, visit.read_id("window_id"), by=visit.actor)
     return visit.redirect(LIST, notice="maintenance_ended")
 
 
 async def ask_to_delete(visit: Visit) -> Response:
-    """Ask before deleting."""
+    """Ask for confirmation before deleting a window."""
     window = await _get_window(visit)
     return visit.render(
         "maintenance/delete.html", window=window, is_active=service.is_active(window, visit.now)
@@ -149,7 +149,7 @@ async def delete_window(visit: Visit) -> Response:
 
 
 async def _find_origin(visit: Visit) -> str | None:
-    """Return the id of the monitor on whose page the form was opened, if the team has it."""
+    """Return the id of the query's monitor, on whose page the form was opened; None if the team lacks it."""
     found = await name_monitors(visit.team.id, read_ids([visit.query.get("monitor", "")]))
     return next(map(str, found), None)
 

@@ -1,4 +1,4 @@
-"""Says in words when maintenance recurs (RFC 5545 §3.3.10), for the rules that people write. Pure."""
+"""Describes common recurrence rules (RFC 5545 §3.3.10) of maintenance in words. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _IN_WORDS = {"FREQ", "INTERVAL", "COUNT", "UNTIL", "BYDAY", "BYMONTHDAY", "BYHOU
 def describe_rule(recurrence: str, starts_at: datetime) -> str | None:
     """Describe a rule whose first occurrence starts at this local time: "every Sunday at 03:00".
 
-    Returns None for a rule that no short sentence tells, such as one with months.
+    Returns None for a rule that no short phrase can describe, such as one with months.
     """
     parts = dict(part.split("=", 1) for part in recurrence.split(";"))
     if not parts.keys() <= _IN_WORDS:

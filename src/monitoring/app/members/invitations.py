@@ -1,4 +1,4 @@
-"""Settings, members, invitations: making them, showing their codes, withdrawing them."""
+"""Settings, members, invitations: create them, show their codes, and withdraw them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from monitoring.notifications.invitation_emails import send_invitation
 
 
 async def show_invite(visit: Visit) -> Response:
-    """Ask whom to invite, and in which role."""
+    """Ask for the email and role of a person to invite."""
     return _render_form(visit, "", Role.MEMBER.value, {})
 
 
 async def invite_member(visit: Visit) -> Response:
-    """Make an invitation and show its code, only on this page. The same form sent again makes a new code."""
+    """Create an invitation, and show its code only on this page. Resubmitting the form makes a new code."""
     form = await visit.read_form()
     email, role = form.get("email", ""), form.get("role", "")
     if role not in list(Role):
@@ -45,7 +45,7 @@ async def invite_member(visit: Visit) -> Response:
 
 
 async def _may_be_mailed(visit: Visit, email: str) -> bool:
-    """Whether the service sends email, and the team has not sent so much that it has to do it by itself."""
+    """Return whether to email an invitation: email is configured, and no rate limit is reached."""
     if visit.settings.email_from is None:
         return False
     try:
@@ -58,7 +58,7 @@ async def _may_be_mailed(visit: Visit, email: str) -> bool:
 
 
 async def ask_to_withdraw(visit: Visit) -> Response:
-    """Ask before withdrawing an invitation."""
+    """Ask for confirmation before withdrawing an invitation."""
     invitation = await _find_invitation(visit)
     names = await name_members(visit.team.id, [invitation.invited_by])
     return visit.render("members/withdraw.html", invitation=invitation, names=names)
@@ -74,7 +74,7 @@ async def withdraw(visit: Visit) -> Response:
 
 
 async def _find_invitation(visit: Visit) -> Invitation:
-    """Return the team's living invitation that the path names. Raises Problem if there is none."""
+    """Return the team's valid invitation that the path names. Raises Problem if there is none."""
     invitation_id = visit.read_id("invitation_id")
     for invitation in await list_invitations(visit.team.id):
         if invitation.id == invitation_id:

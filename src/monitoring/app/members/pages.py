@@ -1,4 +1,4 @@
-"""Settings, members: who is in the team and who is invited. Owners invite, change and remove."""
+"""Settings, members: the team's members and invitations, and the owners' actions on them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from monitoring.members.refusals import Refused
 
 
 async def show_members(visit: Visit) -> Response:
-    """List the members; owners also see who is invited."""
+    """List the members; owners also see the invitations."""
     members = await service.list_members(visit.team.id)
     return visit.render(
         "members/list.html",
@@ -29,12 +29,12 @@ async def show_members(visit: Visit) -> Response:
 
 
 async def show_member(visit: Visit) -> Response:
-    """Show what an owner can do about a member."""
+    """Show a member, and an owner's actions on them."""
     return _render_member(visit, await _find_member(visit))
 
 
 async def change_role(visit: Visit) -> Response:
-    """Give a member another role."""
+    """Change a member's role."""
     member = await _find_member(visit)
     form = await visit.read_form()
     role = form.get("role", "")
@@ -48,12 +48,12 @@ async def change_role(visit: Visit) -> Response:
 
 
 async def ask_for_reset_code(visit: Visit) -> Response:
-    """Explain what a code for a new password is, and ask before making one."""
+    """Explain a password reset code, and ask for confirmation before making one."""
     return visit.render("members/reset.html", member=await _find_member(visit))
 
 
 async def make_code(visit: Visit) -> Response:
-    """Make a code for a new password and show it, only on this page."""
+    """Make a password reset code, and show it only on this page."""
     member = await _find_member(visit)
     try:
         invited = await make_reset_code(visit.team.id, member.id, by=visit.actor)
@@ -69,7 +69,7 @@ async def make_code(visit: Visit) -> Response:
 
 
 async def ask_to_remove(visit: Visit) -> Response:
-    """Ask before removing a member. Explain what ends with the membership and what stays."""
+    """Ask for confirmation before removing a member. Explain what is removed and what stays."""
     member = await _find_member(visit)
     return visit.render("members/remove.html", member=member, keys=await _living_keys_of(member), error="")
 
@@ -94,7 +94,7 @@ async def _find_member(visit: Visit) -> User:
 
 
 async def _living_keys_of(member: User) -> list[ApiKey]:
-    """Return the living keys a member created. They know the secrets, and the keys stay when they leave."""
+    """Return the member's unrevoked keys. The member knows their secrets, and they outlive the membership."""
     keys = await list_keys(member.team_id)
     return [key for key in keys if key.created_by == member.email and key.revoked_at is None]
 

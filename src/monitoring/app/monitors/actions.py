@@ -1,4 +1,4 @@
-"""What one button does with a monitor: pause, resume, mute, check now, delete."""
+"""The actions on one monitor, each behind a button: pause, resume, mute, check now, delete."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def unmute_monitor(visit: Visit) -> Response:
 
 
 async def check_now(visit: Visit) -> Response:
-    """Ask for a check, within the rate limit that the team's keys share."""
+    """Request a check, within the rate limit that the team's keys share."""
     monitor = await _get_monitor(visit)
     await count_request(visit.request, visit.settings.rate_limit_check_now, str(visit.team.id))
     async with transaction():
@@ -56,26 +56,26 @@ async def check_now(visit: Visit) -> Response:
 
 
 async def renew_address(visit: Visit) -> Response:
-    """Give a heartbeat a new ping URL. Renewing twice makes two, of which the second works."""
+    """Replace a heartbeat's ping URL. Each renewal invalidates the URL before it."""
     monitor_id = visit.read_id("monitor_id")
     await renew_ping_url(visit.team.id, monitor_id, by=visit.actor)
     return visit.redirect(f"/monitors/{monitor_id}", notice="ping_url_renewed")
 
 
 async def ask_to_delete(visit: Visit) -> Response:
-    """Explain what deleting means, and ask before doing it."""
+    """Explain the effects of deletion, and ask for confirmation."""
     return visit.render("monitors/delete.html", monitor=await _get_monitor(visit), undo_minutes=UNDO_MINUTES)
 
 
 async def delete_monitor(visit: Visit) -> Response:
-    """Delete the monitor, in some minutes. The list that led here offers to undo it."""
+    """Schedule the monitor's deletion, and return to its list, which offers to undo it."""
     monitor = await _get_monitor(visit)
     await schedule_deletion(visit.team.id, [monitor.id], visit.now, by=visit.actor)
     return return_to_list(visit, monitor.id)
 
 
 async def keep_monitor(visit: Visit) -> Response:
-    """Undo the monitor's deletion, and stay on its page. Undoing twice changes nothing more."""
+    """Undo the monitor's deletion, and show its page. Undoing twice changes nothing more."""
     monitor = await _get_monitor(visit)
     if deletion := await find_deletion(monitor.id):
         await undo_deletion(visit.team.id, deletion.deletion_id, by=visit.actor)

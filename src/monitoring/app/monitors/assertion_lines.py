@@ -1,4 +1,4 @@
-"""The assertions of a monitor as people type them: one per line, such as `json $.status equals ok`. Pure."""
+"""A monitor's assertions as text, one per line, such as `json $.status equals ok`. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import orjson
 
 from monitoring.contract.document import Json, published_document
 
-# The member of an assertion that is written between its source and its comparison.
+# By source, the assertion's member that is written between source and comparison.
 _SUBJECTS = {"json": "path", "header": "name"}
 
 _JSON_SCALAR = re.compile(r"true|false|-?[0-9]+(\.[0-9]+)?|\".*\"", re.DOTALL)
 
 
 class UnreadableLineError(Exception):
-    """A line that is no assertion; `number` counts assertions from 0."""
+    """A line that is not an assertion. `number` is its index, from 0, among the non-empty lines."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -24,17 +24,17 @@ class UnreadableLineError(Exception):
 
 
 def read_assertions(lines: Iterable[str]) -> list[dict[str, Json]]:
-    """Read assertions, and leave out empty lines. Raises UnreadableLineError.
+    """Parse assertions, and ignore empty lines. Raises UnreadableLineError.
 
-    A value that looks like a number, `true`, `false` or text in quotes is read as JSON. Any other is text.
-    Patterns, and what a header is compared with as text, are read as they stand.
+    A value that looks like a number, `true`, `false` or a quoted string is parsed as JSON. Any other is text.
+    Patterns, and header values except for numeric comparisons, are always text.
     """
     filled = [line.strip() for line in lines if line.strip()]
     return [_read(number, line) for number, line in enumerate(filled)]
 
 
 def write_assertion(assertion: Mapping[str, Json]) -> str:
-    """Write an assertion as it is read. The app's pages show it so, too."""
+    """Format an assertion as a line that `read_assertions` can parse, also for display."""
     subject = assertion.get(_SUBJECTS.get(assertion["source"], ""))
     words = [assertion["source"], subject, assertion["comparison"]]
     if "value" in assertion:
@@ -74,7 +74,7 @@ def _write_value(value: Json, *, is_text: bool) -> str:
 
 
 def _line() -> re.Pattern[str]:
-    """Return the form of a line. The first word between two spaces that is a comparison is the comparison."""
+    """Return the pattern of a line. The first word after a space that names a comparison is taken as such."""
     schemas = published_document().root["components"]["schemas"]
     sources = "|".join(schemas["AssertionSource"]["enum"])
     comparisons = "|".join(schemas["AssertionComparison"]["enum"])

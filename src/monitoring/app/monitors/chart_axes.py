@@ -1,4 +1,4 @@
-"""The axis of time of a chart: what its windows are called, and where labels are placed. Pure."""
+"""A chart's time axis: the names of its windows, and the positions of its labels. Pure."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from monitoring.history.timeline import Window
 
 _MINUTE = timedelta(minutes=1)
 
-# A phone has room for this many labels of the time.
+# A phone has room for this many time labels.
 _MAX_TICKS = 5
 _BETWEEN_TICKS = tuple(minutes * _MINUTE for minutes in (1, 2, 5, 15, 30, 60, 120, 360))
 
 
 class Axis(NamedTuple):
-    """What a window of a chart is called, and how often and in what form times are written.
+    """A time axis: the name of its windows, the time between labels, and the formats of times.
 
-    A label is placed where a multiple of `between_ticks` begins, by the reader's clock.
+    Labels are placed at multiples of `between_ticks` in the user's local time.
     """
 
     unit: str
@@ -33,21 +33,21 @@ HOURS = Axis("hour", timedelta(hours=6), "%H:%M", "%H:%M")
 
 
 class Tick(NamedTuple):
-    """A place on an axis, in percent of its length, and its label. The ends of an axis are at 0 and 100."""
+    """A label and its position on an axis, in percent of the axis length."""
 
     at: float
     text: str
 
 
 def axis_of_minutes(windows: Sequence[tuple[Window, Summary]]) -> Axis:
-    """Return the axis of windows that are some minutes long, together at most a day."""
+    """Return the axis of windows a few minutes long, which together last at most a day."""
     (start, end), (_, last_end) = windows[0][0], windows[-1][0]
     between_ticks = next(each for each in _BETWEEN_TICKS if last_end - start <= _MAX_TICKS * each)
     return Axis(f"{(end - start) // _MINUTE}-minute window", between_ticks, "%H:%M", "%H:%M")
 
 
 def mark_times(windows: Sequence[Window], axis: Axis, zone: ZoneInfo) -> list[Tick]:
-    """Name some windows where they begin, by the clock of the zone."""
+    """Return the axis labels, each at the start of a window, with times in the given time zone."""
     ticks = []
     for position, (start, end) in enumerate(windows):
         local = start.astimezone(zone)

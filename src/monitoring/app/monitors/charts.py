@@ -1,4 +1,4 @@
-"""Bars of checks and of days: coordinates in an SVG, and the same as text. Pure."""
+"""Bar charts of checks and days, as SVG coordinates and as text. Pure."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MAX_BARS = 40
 
 _BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28  # a stroke has its width in monitors.css
 _LOWEST_BAR = 3
-# Only a failure has the full height, so that it stands out without colours too.
+# Only a failure has the full height, so that it stands out even without colours.
 _HIGHEST_ANSWER = 22
 
 _GOOD_RATIO = 0.99
 
-# A ratio of less time says more about the first checks than about the monitor.
+# The uptime ratio of a shorter time depends too much on the first checks.
 MIN_COUNTED = timedelta(hours=1)
 
 
 class Bar(NamedTuple):
-    """A check: a stroke at `x`, from the base line upwards. `look` is its outcome, or `maintenance`."""
+    """A check's bar: a stroke at `x`, up from the base line. `look` is its outcome, or `maintenance`."""
 
     x: int
     height: int
@@ -37,9 +37,9 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """The last checks of a monitor, oldest first; the newest is always at the right edge.
+    """A monitor's last checks, oldest first; the newest is always at the right edge.
 
-    They can be keys: the same checks are drawn once, as long as they are shown.
+    Instances are hashable by identity.
     """
 
     bars: list[Bar]
@@ -49,9 +49,9 @@ class Bars:
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """The bars as one SVG path for each look: rectangles would be more than half of a page.
+        """The bars as one SVG path for each look: rectangles would take up more than half of a page.
 
-        The base line is at 0 and y grows upwards. So paths are shorter, and the style sheet turns them over.
+        The base line is at 0 and y grows upwards, which makes paths shorter. The style sheet flips them.
         """
         paths: defaultdict[str, list[str]] = defaultdict(list)
         for bar in self.bars:
@@ -60,7 +60,7 @@ class Bars:
 
 
 class Day(NamedTuple):
-    """A day, as a bar at `x`: how it looks, and what happened in words."""
+    """A day's bar at `x`, with its look and a description in words."""
 
     x: int
     look: str
@@ -69,7 +69,7 @@ class Day(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The uptime of each day (UTC), oldest first, and the days that were not all up, newest first."""
+    """The uptime of each UTC day, oldest first, and the days with downtime (`troubled`), newest first."""
 
     days: list[Day]
     troubled: list[Day]
@@ -80,7 +80,7 @@ class Days:
 
 
 def draw_days(windows: Sequence[tuple[Window, Durations]]) -> Days:
-    """Draw days. Green was up all the time, amber at least 99 % of it."""
+    """Draw the uptime bars of days: up without downtime, degraded from 99 % uptime, otherwise down."""
     days = [
         Day(position * _BAR_STEP, _look_of(durations), f"{write_utc_day(start)}: {_describe_day(durations)}")
         for position, ((start, _), durations) in enumerate(windows)
@@ -112,7 +112,7 @@ def _describe_day(durations: Durations) -> str:
 
 
 def draw_bars(checks: Sequence[Glimpse]) -> Bars:
-    """Draw checks, oldest first. A bar's height is its response time, relative to the slowest one shown."""
+    """Draw the bars of checks, oldest first. Heights are response times relative to the slowest one shown."""
     slowest_ms = max(_answers_ms(checks), default=0)
     begin = MAX_BARS - len(checks)
     bars = []
@@ -124,7 +124,7 @@ def draw_bars(checks: Sequence[Glimpse]) -> Bars:
 
 
 def describe_checks(checks: Sequence[Glimpse]) -> str:
-    """Describe what the bars show: "Last 40 checks: typical 45 ms, slowest 120 ms, 2 failed"."""
+    """Describe the checks in words: "Last 40 checks: typical 45 ms, slowest 120 ms, 2 failed"."""
     if not checks:
         return "No recent checks"
     answers_ms = sorted(_answers_ms(checks))

@@ -1,4 +1,4 @@
-"""The monitors that a form offers to tick: those that are ticked already, and then the others by name."""
+"""A form's monitor checkboxes: first the ticked monitors, then the others, each sorted by name."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from uuid import UUID
 
 from monitoring.monitors.service import name_monitors, name_newest_monitors
 
-# A form with more boxes would be slow to load and to look through.
+# A form with more checkboxes would be slow to load and hard to scan.
 MAX_OFFERED = 1000
 NEWEST_OFFERED = 50
 
-# Stays ticked until somebody unticks it. Without it, a choice of deleted monitors would become one of all.
+# The name of a deleted monitor. It stays ticked until somebody unticks it: no ticked monitor would mean all.
 DELETED = "A deleted monitor"
 
 
 class MonitorChoices(NamedTuple):
-    """Monitors by id, with their names. `are_more` is whether the team has too many to offer all of them."""
+    """The offered monitors' names by id. `are_more` is whether the team has too many to offer all of them."""
 
     names: dict[str, str]
     ticked: set[str]
@@ -25,9 +25,9 @@ class MonitorChoices(NamedTuple):
 
 
 async def list_monitor_choices(team_id: UUID, chosen: Sequence[str]) -> MonitorChoices:
-    """Offer those that are chosen, and the team's others: the newest, if it has very many.
+    """Return the chosen monitors and the team's others; only its newest if it has more than `MAX_OFFERED`.
 
-    Text that is not an id is left out.
+    Text in `chosen` that is not an id is ignored.
     """
     others = await name_newest_monitors(team_id, MAX_OFFERED + 1)
     are_more = len(others) > MAX_OFFERED
@@ -41,7 +41,7 @@ async def list_monitor_choices(team_id: UUID, chosen: Sequence[str]) -> MonitorC
 
 
 def read_ids(texts: Sequence[str]) -> list[UUID]:
-    """Read ids. Text that is not an id is left out."""
+    """Parse UUIDs. Any other text is ignored."""
     ids = []
     for text in texts:
         try:

@@ -1,4 +1,4 @@
-"""A monitor's page: everything that is known about it."""
+"""A monitor's page: state, uptime, response times, checks, incidents and configuration."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from monitoring.notifications.service import find_alerted_channels
 CHECKS_SHOWN = 20
 PINGS_SHOWN = 20
 INCIDENTS_SHOWN = 10
-DAYS_SHOWN = 90  # these end today: 90 times 24 hours begin within the day before
+DAYS_SHOWN = 90  # ending today: a range of 90 times 24 hours touches 91 days
 
 UPTIME_RANGES = {
     "24 hours": timedelta(hours=24),
@@ -61,7 +61,7 @@ UPTIME_RANGES = {
 
 
 class Period(NamedTuple):
-    """A choice of response times to show: how far back, in which windows, and with which axis."""
+    """A period that the response time chart can show: its length, window size and axis."""
 
     title: str
     length: timedelta
@@ -80,7 +80,7 @@ PERIODS = {
 
 
 def period_of(visit: Visit) -> Period:
-    """Return the period that the query names; a day if it names none."""
+    """Return the period that the query names; 24 hours if it names none."""
     return PERIODS.get(visit.query.get("range", ""), PERIODS["24h"])
 
 
@@ -155,7 +155,7 @@ async def show_monitor(visit: Visit) -> Response:
 
 
 def _show_configuration(monitor: Monitor) -> Mapping[str, Json]:
-    """Return what the page shows: assertions as they are typed, and of an authority only that it is set."""
+    """Return the configuration for display: assertions as lines, and a certificate authority as "set"."""
     return {
         **flatten(configuration_of(monitor)),
         "assertions": "\n".join(map(write_assertion, monitor.assertions)) or None,
@@ -164,7 +164,7 @@ def _show_configuration(monitor: Monitor) -> Mapping[str, Json]:
 
 
 async def _read_ping_url(monitor: Monitor) -> str | None:
-    """Return the address for pings of a heartbeat, if a key decrypts it."""
+    """Return a heartbeat's ping URL; None for other monitors, or if no encryption key decrypts it."""
     with suppress(UndecryptableError):
         heartbeat = await find_heartbeat(monitor)
         return ping_url_of(heartbeat.encrypted_token) if heartbeat else None
@@ -172,14 +172,14 @@ async def _read_ping_url(monitor: Monitor) -> str | None:
 
 
 def _date_status(monitor: Monitor, incidents: Sequence[Incident]) -> datetime:
-    """Return since when the monitor has its status. It is down since the first failure, not the last."""
+    """Return when the monitor's current status began. Downtime begins with the incident's first failure."""
     if monitor.status == Outcome.DOWN and incidents and not incidents[0].resolved_at:
         return incidents[0].started_at
     return monitor.status_changed_at
 
 
 def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str | None:
-    """Return the sentence of the last check; once that check is deleted, what its error code means."""
+    """Return the last check's error message, or the error code's label; None if it had no error."""
     if monitor.check_state.last_error is None:
         return None
     message = checks[0].error_message if checks else None

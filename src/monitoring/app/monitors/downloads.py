@@ -27,7 +27,7 @@ _OF_CHECKS = (*COLUMNS[1:_PHASES_END], "transfer_ms", *COLUMNS[_PHASES_END:])
 
 
 async def download_response_times(visit: Visit) -> Response:
-    """Return the table below the chart: percentiles, and phases on average."""
+    """Return the table below the chart as CSV: percentiles, and average phases."""
     monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
     period = period_of(visit)
     asked = Range(visit.now - period.length, visit.now, period.window)
@@ -41,7 +41,7 @@ async def download_response_times(visit: Visit) -> Response:
 
 
 async def download_checks(visit: Visit) -> Response:
-    """Return every check of the range whose result is kept, newest first."""
+    """Return all stored check results of the range as CSV, newest first."""
     monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
     rows = _write_checks(visit, monitor.id, Range(visit.now - period_of(visit).length, visit.now))
     return StreamingResponse(rows, 200, _name(visit, "checks"), _MEDIA_TYPE)
@@ -61,7 +61,7 @@ async def _write_checks(visit: Visit, monitor_id: UUID, asked: Range) -> AsyncIt
 
 
 def _name(visit: Visit, what: str) -> dict[str, str]:
-    """Return the headers of a file to keep. Its name contains the moment, but not the monitor's name."""
+    """Return the headers of a download. The file name contains the time, but not the monitor's name."""
     return PAGE_HEADERS | {
         "Content-Disposition": f'attachment; filename="{what}-{visit.now:%Y%m%d-%H%M}.csv"'
     }

@@ -1,4 +1,4 @@
-"""Monitor forms: typed text becomes a MonitorCreate, which the document's schema validates. Pure."""
+"""Monitor forms: submitted text becomes a MonitorCreate, which the document's schema validates. Pure."""
 
 from __future__ import annotations
 
@@ -42,31 +42,31 @@ _SCHEMA = "MonitorCreate"
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
-# What people call a site: a host without its scheme.
+# An address without a scheme, such as `example.com/health`.
 _SITE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?P<port>:[0-9]+)?(?:[/?#].*)?", re.DOTALL)
 
 MANY_LINES = {
     *("request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"),
     *("tcp.send", "dns.expected", "contract.document", "contract.parameters"),
 }
-# Lists whose entries have blanks and commas, and JSON.
+# Fields with their own parsers: lists whose entries may contain spaces and commas, and JSON.
 _OWN_KINDS = {"assertions": "assertions", "dns.expected": "lines", "contract.document": "document"}
 _TRIMMED = {"name", "url", "contract.document_url", "contract.operation_id"}
 
 _CONTRACT = "contract"
 _CONTRACT_SCHEMA = "ContractCreate"
-# Without any of these there is no contract, whatever its other fields say.
+# Without any of these there is no contract, whatever its other fields contain.
 _NAMES_A_CONTRACT = {"document_url", "document", "operation_id"}
-# In these, lines end as protocols want it (RFC 5234 §B.1).
+# In these, lines end with CRLF, as protocols require (RFC 5234 §B.1).
 _PROTOCOL_TEXTS = {"tcp.send"}
 
 
 def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Configuration:
-    """Read a MonitorCreate, without the fields that were left empty. The form's `type` says which it has.
+    """Parse a form into a MonitorCreate, without empty fields. The form's `type` determines its fields.
 
-    `saved` is the configuration an edited form began with. A field with unchanged text keeps its saved value,
-    because browsers change some values: they end every line with CRLF, and drop line ends from one-line
-    fields. Raises Problem for the first field that breaks the document's rules; `others` has the rest.
+    `saved` is an edited monitor's configuration. A field with unchanged text keeps its saved value, because
+    browsers change some values: they end every line with CRLF, and drop line ends from one-line fields.
+    Raises Problem for the first invalid field; `others` has the rest.
     """
     untouched = write_form(saved) if saved else {}
     saved_values = flatten(saved) if saved else {}
@@ -93,7 +93,7 @@ def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Co
 
 
 def _without_what_is_kept(given: Configuration, saved: Configuration) -> Configuration:
-    """Leave out credentials that stay as they are saved. An empty document stands for one that is kept."""
+    """Omit masked credentials, which stay as they are saved. An empty document stands for a kept one."""
     others = _without_masks(given)
     others["request_headers"] = _without_masks(given.get("request_headers", {}))
     if _CONTRACT in given:
@@ -110,12 +110,12 @@ def _without_masks(values: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def complete_form(form: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the form with what its sender left to us.
+    """Return the form with its type, URL and interval completed.
 
-    The interval is the one that was chosen from the list; "other" leaves what was typed. An address without a
-    scheme gets one, if it begins with what looks like a host. Raises Problem for a type that no form has.
+    The interval is the one chosen from the list; "other" keeps the typed one. A URL without a scheme gets one
+    if it begins with what looks like a host. Raises Problem for an unknown type.
     """
-    monitor_type = form.get("type", "http")  # which a form of the release before does not name
+    monitor_type = form.get("type", "http")  # which a form of the previous release does not name
     if monitor_type not in TYPE_FORMS:
         raise Problem("malformed_request")
     url = _complete_url(form.get("url", ""), TYPE_FORMS[monitor_type].scheme)
@@ -134,20 +134,20 @@ def _complete_url(text: str, scheme: str) -> str:
 
 
 def write_form(configuration: Mapping[str, Json]) -> Texts:
-    """Write the texts of a form's fields; a field that the configuration lacks is empty."""
+    """Format a configuration as the texts of a form's fields; a field that it lacks is empty."""
     values = flatten(configuration)
     return {name: _WRITERS[kind](values.get(name)) for name, kind in kinds_of(values["type"]).items()}
 
 
 def write_new_form(monitor_type: str) -> Texts:
-    """Write the texts of a new form: the defaults."""
+    """Return the texts of a new form's fields: the defaults of the type."""
     settings = complete_settings(monitor_type, {})
     return write_form({**default_configuration(), "type": monitor_type, monitor_type: settings})
 
 
 @cache
 def write_hints(monitor_type: str) -> Texts:
-    """Write each field's hint, with the bounds of the document."""
+    """Return each field's hint, with the bounds of its schema."""
     hints = {name: HINTS[name] for name in kinds_of(monitor_type) if name in HINTS}
     bounded = {name: hint.format_map(_schemas()[name]) for name, hint in hints.items()}
     return {**bounded, "url": TYPE_FORMS[monitor_type].address_hint}
@@ -155,14 +155,14 @@ def write_hints(monitor_type: str) -> Texts:
 
 @cache
 def labels_of(monitor_type: str) -> Texts:
-    """Return each field's label, in the order of the form."""
+    """Return each field's label, in form order."""
     labels = {name: LABELS[name] for name in TYPE_FORMS[monitor_type].fields}
     return labels | ({"url": TYPE_FORMS[monitor_type].address_label} if "url" in labels else {})
 
 
 @cache
 def choices_of(monitor_type: str) -> Mapping[str, list[tuple[str, str]]]:
-    """Return the values of each field that has only some, and their words."""
+    """Return the values of each enumerated field, with their labels."""
     enums = {name: _schemas()[name].get("enum", ()) for name in kinds_of(monitor_type)}
     values = {name: ["" if each is None else str(each) for each in enum] for name, enum in enums.items()}
     return {
@@ -173,15 +173,15 @@ def choices_of(monitor_type: str) -> Mapping[str, list[tuple[str, str]]]:
 
 
 def echo_form(form: Mapping[str, str]) -> Texts:
-    """Repeat what was typed, however wrong."""
+    """Return the submitted text of each field, valid or not."""
     return {name: form.get(name, "") for name in kinds_of(form["type"])}
 
 
 def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
-    """Write a merge patch that names every field and turns what is saved into what the form says."""
+    """Return a merge patch that names every field and turns the saved configuration into the form's."""
     names = kinds_of(saved["type"])
     patch = {**_nest(dict.fromkeys(names)), **given}
-    for name in (saved["type"], "request_headers"):  # what is merged needs a null for each part that goes
+    for name in (saved["type"], "request_headers"):  # merged members need a null for each removed part
         if name in patch:
             patch[name] = {**dict.fromkeys(saved[name]), **given.get(name, {})}
     if _CONTRACT in patch:
@@ -190,7 +190,7 @@ def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
 
 
 def _patch_contract(given: Configuration | None, saved: Configuration | None) -> dict[str, Json] | None:
-    """Return the patch of a contract: an empty one for what stays as it is, so that nothing is fetched."""
+    """Return a contract's patch: None without a contract; empty if unchanged, so that nothing is fetched."""
     if given is None or saved is None:
         return None if given is None else dict(given)
     if given == {name: value for name, value in saved.items() if value is not None}:
@@ -199,10 +199,10 @@ def _patch_contract(given: Configuration | None, saved: Configuration | None) ->
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> Texts:
-    """Return the sentences of a problem and its `others`, by field and in the order of the form.
+    """Return the messages of a problem and its `others`, by field in form order.
 
-    A sentence about no single field is under `WHOLE_FORM`. A field has one sentence, the first. A problem
-    with one entry of a field names that entry as it was typed.
+    A message that concerns no single field is under `WHOLE_FORM`. Each field gets its first message only. A
+    message about one entry of a field quotes the entry as it was typed.
     """
     kinds, labels = kinds_of(form["type"]), labels_of(form["type"])
 
@@ -228,7 +228,7 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
 
 
 def flatten(configuration: Mapping[str, Json]) -> dict[str, Json]:
-    """Name the settings of the type and of a contract like fields of the form: `tcp.expect`."""
+    """Add the type's and the contract's settings under their form field names: `tcp.expect`."""
     monitor_type = configuration["type"]
     contract: Mapping[str, Json] = {
         **dict.fromkeys(field_names(_CONTRACT_SCHEMA)),
@@ -243,7 +243,7 @@ def flatten(configuration: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _nest(fields: Mapping[str, Json]) -> dict[str, Json]:
-    """Put the settings of the type and of a contract back where the document has them."""
+    """Nest the type's and the contract's settings as the document does: the reverse of `flatten`."""
     nested: dict[str, Json] = {}
     for name, value in fields.items():
         member, _, setting = name.partition(".")
@@ -261,7 +261,7 @@ def _read_text(name: str, text: str) -> str | None:
 
 
 def _read_integer(_: str, text: str) -> int | str | None:
-    """Read a number. Any other text is returned unchanged, for the schema to refuse."""
+    """Parse an integer; None if empty. Any other text is returned unchanged, for the schema to reject."""
     text = text.strip()
     return int(text) if _INTEGER.fullmatch(text) else text or None
 
@@ -279,7 +279,7 @@ def _read_lines(_: str, text: str) -> list[str]:
 
 
 def _read_headers(name: str, text: str) -> dict[str, str] | None:
-    """Read `Name: value` line by line. `splitlines()` would also split values at Unicode's line ends."""
+    """Parse lines of `Name: value`. `splitlines()` would also split values at Unicode line ends."""
     headers: dict[str, str] = {}
     for line in filter(None, (line.strip(" \t") for line in _LINE_END.split(text))):
         header, colon, value = line.partition(":")
@@ -290,7 +290,7 @@ def _read_headers(name: str, text: str) -> dict[str, str] | None:
 
 
 def _read_document(_: str, text: str) -> Json:
-    """Read JSON. Any other text stays text, for the schema to refuse."""
+    """Parse JSON; None if empty. Invalid JSON is returned as text, for the schema to reject."""
     try:
         return orjson.loads(text) if text.strip() else None
     except orjson.JSONDecodeError:
@@ -304,7 +304,7 @@ def _read_assertions(name: str, text: str) -> list[dict[str, Json]] | None:
         raise document_rules().sentences.invalid_field([name, error.number], "pattern") from None
 
 
-# By the type that the document gives a field.
+# By the kind of a field, as `kinds_of` returns it.
 _READERS: Mapping[str, Callable[[str, str], Json]] = {
     "string": _read_text,
     "integer": _read_integer,
@@ -321,43 +321,43 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
     "boolean": lambda is_so: CHECKED if is_so else "",
     "array": lambda entries: ", ".join(entries or ()),
     "lines": lambda entries: "\n".join(entries or ()),
-    # Credentials come last, where `kept_headers.put_together` puts them.
+    # Credentials come last, because `kept_headers.put_together` appends them.
     "object": lambda headers: "\n".join(
         f"{name}: {value}"
         for name, value in sorted((headers or {}).items(), key=lambda each: each[1] == MASK)
     ),
     "assertions": lambda assertions: "\n".join(map(write_assertion, assertions or ())),
-    "document": lambda _: "",  # it is not kept
+    "document": lambda _: "",  # documents are not stored
 }
 
 
 def _as_sent(name: str, text: str) -> str:
-    """Return a text as a browser sends it back."""
+    """Normalize a field's line ends to what a browser submits."""
     return _LINE_END.sub("\n" if name in MANY_LINES else "", text)
 
 
 @cache
 def judge() -> Check:
-    """Return the document's check of a form. It is compiled once, at the start: it takes half a second."""
+    """Return the form's validator. It is compiled once, at startup, because that takes half a second."""
     return check_of(_SCHEMA)
 
 
 @cache
 def kinds_of(monitor_type: str) -> Mapping[str, str]:
-    """Return the JSON type of every field of a form; what is typed in a way of its own has its own kind."""
+    """Return each field's kind: its JSON type, or an own kind if its text has a special format."""
     fields = TYPE_FORMS[monitor_type].fields
     kinds = {name: next(iter(types_of(_schemas()[name])), "string") for name in fields}
     return kinds | {name: kind for name, kind in _OWN_KINDS.items() if name in kinds}
 
 
 def _with_null(field: Node, target: Node) -> dict[str, Json]:
-    """Return the values of a field that may be null as well, if it has only some."""
+    """Return the `enum` of a nullable enumerated field, with null; an empty dict for any other field."""
     return {"enum": [*target["enum"], None]} if "anyOf" in field and "enum" in target else {}
 
 
 @cache
 def _schemas() -> Mapping[str, Node]:
-    """Return the schema of every field, of the settings of each type, and of a contract."""
+    """Return the schemas of all fields, including each type's and a contract's settings, by field name."""
     document = published_document()
 
     def fields_of(schema: Node, prefix: str) -> Iterator[tuple[str, Node]]:
@@ -368,7 +368,7 @@ def _schemas() -> Mapping[str, Node]:
             elif not prefix and name == _CONTRACT:
                 yield from fields_of(document.root["components"]["schemas"][_CONTRACT_SCHEMA], f"{name}.")
             else:
-                # A reference is in `allOf` beside a default of its own, and in `anyOf` beside null.
+                # References are in `allOf` if the field has a default, and in `anyOf` if it may be null.
                 target = document.follow(*field.get("allOf", [without_null(field)]))
                 yield prefix + name, {**field, **target, **_with_null(field, target)}
 

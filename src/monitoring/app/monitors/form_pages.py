@@ -1,4 +1,4 @@
-"""Creating and changing monitors: one form, judged by the document and the rules of the API."""
+"""Creating and changing monitors: one form, validated by the API's schema and rules."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _VERSION = re.compile(r"[0-9]{1,9}")
 
 
 class MonitorForms(EditForm[Texts, Monitor]):
-    """The form of a monitor. *Test now* shows what a check of it finds, and saves nothing."""
+    """The form of a monitor. *Test now* shows the result of a check, and saves nothing."""
 
     path = "/monitors/new"
     new_template = "monitors/new.html"
@@ -48,25 +48,25 @@ class MonitorForms(EditForm[Texts, Monitor]):
     spent = "monitor_form_spent"
 
     async def blank(self, visit: Visit) -> Texts:
-        """Return the defaults of the type that the address names, or of http. Only the URL has none."""
+        """Return the defaults of the query's type, or of `http` if it names no known type."""
         wanted = visit.query.get("type", "")
         return monitor_form.write_new_form(wanted if wanted in TYPE_FORMS else "http")
 
     def query(self, _: Visit, typed: Texts) -> Mapping[str, str]:
-        """Return the type, unless it is the usual one."""
+        """Return the type as a query; an empty query for `http`, the default."""
         return {} if typed["type"] == "http" else {"type": typed["type"]}
 
     def echo(self, form: Form) -> Texts:
-        """Return what was typed."""
+        """Return the submitted texts, completed. Raises Problem for an unknown type."""
         return monitor_form.echo_form(monitor_form.complete_form(form))
 
     def echo_edit(self, form: Form, row: Monitor) -> Texts:
-        """Return what was typed, with the credentials that the form does not show. The type stays."""
+        """Return the submitted texts, with masks for credentials that are kept. The type stays."""
         kept = {**put_together(form), **mask_kept_secrets(form), "type": row.type}
         return monitor_form.echo_form(monitor_form.complete_form(kept))
 
     async def make(self, visit: Visit, typed: Texts, form_id: UUID) -> Response:
-        """Create the monitor, or test it."""
+        """Create the monitor; with *Test now*, only test it."""
         given = monitor_form.read_form(typed)
         if (await visit.read_form()).get("try"):
             finding = await _try(visit, given)
@@ -82,15 +82,15 @@ class MonitorForms(EditForm[Texts, Monitor]):
         return visit.redirect(f"/monitors/{created.id}", notice=notice)
 
     async def find(self, visit: Visit) -> Monitor:
-        """Return the monitor of the address."""
+        """Return the monitor that the URL names. Raises Problem."""
         return await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
 
     def write(self, row: Monitor) -> Texts:
-        """Return the form of a monitor."""
+        """Return the texts of a monitor's form."""
         return monitor_form.write_form(configuration_of(row))
 
     async def save(self, visit: Visit, row: Monitor, typed: Texts) -> Response:
-        """Change the monitor, or test it. Raises Problem if somebody else has changed it meanwhile."""
+        """Change the monitor, or only test it. Raises Problem if it was changed since the form was shown."""
         form, saved = await visit.read_form(), configuration_of(row)
         patch = monitor_form.patch_from(monitor_form.read_form(typed, saved), saved)
         if form.get("try"):
@@ -102,11 +102,11 @@ class MonitorForms(EditForm[Texts, Monitor]):
         return visit.redirect(f"/monitors/{row.id}", notice="monitor_updated")
 
     async def explain(self, visit: Visit, problem: Problem, typed: Texts) -> Texts:
-        """Return what is wrong, by field."""
+        """Return the problem's messages by field."""
         return monitor_form.place_problem(problem, visit.catalogue, typed)
 
     async def context(self, _: Visit, typed: Texts) -> dict[str, object]:
-        """Return the labels, and what can be chosen."""
+        """Return the labels, hints and choices of the fields."""
         monitor_type = typed["type"]
         return {
             "types": TYPE_FORMS,
@@ -129,9 +129,9 @@ class MonitorForms(EditForm[Texts, Monitor]):
     async def render_edit(
         self, visit: Visit, row: Monitor, typed: Texts, faults: Faults = NO_FAULTS, **context: object
     ) -> Response:
-        """Render the form. If the monitor has changed meanwhile, show what is saved now beside it.
+        """Render the form. After a version conflict, also show the saved values that differ.
 
-        Sent again, that form replaces what is saved, because its sender has seen it.
+        Resubmitting that form overwrites them, because the user has seen them.
         """
         version = str(row.version)
         if visit.is_form:
@@ -153,7 +153,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
 
 
 async def _try(visit: Visit, given: Mapping[str, Json], monitor: Monitor | None = None) -> Finding:
-    """Check what is typed, within the limit of checks that people and keys of the team ask for."""
+    """Check an unsaved configuration, within the team's rate limit for requested checks."""
     await count_request(visit.request, visit.settings.rate_limit_check_now, str(visit.team.id))
     from monitoring.checks.prober import try_configuration  # noqa: PLC0415 - a client for every protocol
 
@@ -162,7 +162,7 @@ async def _try(visit: Visit, given: Mapping[str, Json], monitor: Monitor | None 
 
 def _read_version(form: Form) -> str:
     version = form.get("version", "")
-    return version if _VERSION.fullmatch(version) else "0"  # which is never current
+    return version if _VERSION.fullmatch(version) else "0"  # a version that is never current
 
 
 FORMS = MonitorForms()

@@ -1,7 +1,7 @@
-"""Saved credentials of a monitor's form, headers and others: kept, replaced or removed. Pure.
+"""Saved credentials in a monitor's form, headers and others: kept, replaced or removed. Pure.
 
-The form shows other headers as lines of text, and each credential by itself, without its value. What the form
-sends is put together again as all lines, where a mask stands for a credential that is kept.
+The form shows each credential separately, without its value, and all other headers as lines of text. The
+submitted parts are merged into lines again, in which a mask stands for a kept credential.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from monitoring.backends.encryption import MASK
 
 FIELD = "request_headers"
 
-# Credentials that are fields of their own.
+# Credentials that have their own fields.
 SECRETS = ("client_certificate", "contract.document_authorization")
 
 
 class KeptHeader(NamedTuple):
-    """A saved credential. `value` is what is typed in its place; if empty, it is kept."""
+    """A saved credential header. `value` is its replacement; if empty, the header is kept unless removed."""
 
     name: str
     value: str = ""
@@ -27,16 +27,16 @@ class KeptHeader(NamedTuple):
 
 
 class ShownHeaders(NamedTuple):
-    """The headers of a form: those that can be read, line by line, and credentials."""
+    """A form's headers: the visible ones as lines, and the saved credentials."""
 
     lines: str
     kept: Sequence[KeptHeader] = ()
 
 
 def put_together(form: Form) -> dict[str, str]:
-    """Return the form with all its headers in one text.
+    """Return the form with all headers merged into one text.
 
-    A line that somebody typed wins over a credential, and a new value over its removal.
+    A typed line overrides a credential of the same name, and a new value overrides the removal.
     """
     lines = list(filter(None, form.get(FIELD, "").split("\n")))
     typed = {_name_of(line).lower() for line in lines}
@@ -48,13 +48,13 @@ def put_together(form: Form) -> dict[str, str]:
 
 
 def mask_kept_secrets(form: Form) -> dict[str, str]:
-    """Return a mask for each secret of the form that is kept, because none is typed and it is not removed."""
+    """Return a mask for each kept secret field: one neither removed nor replaced with new text."""
     kept = set(form.getlist("kept_secret")) - set(form.getlist("removed_secret"))
     return {name: MASK for name in SECRETS if name in kept and not form.get(name, "").strip()}
 
 
 def take_apart(text: str, saved: Mapping[str, str]) -> ShownHeaders:
-    """Divide the headers of a form. `saved` are those of the monitor, its credentials masked."""
+    """Separate a form's headers into lines and credentials. `saved` has the monitor's headers, masked."""
     values: dict[str, str] = {}
     lines = []
     for line in text.split("\n"):

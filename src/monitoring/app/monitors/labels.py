@@ -1,4 +1,4 @@
-"""What the fields of a monitor, its states and its errors are called where people read them."""
+"""Labels for the fields, states and errors of monitors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The filter of the monitors page, read from its query by the document's rules for `list_monitors`. Pure."""
+"""The monitor list's filter, validated by the document's rules for `list_monitors`. Pure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from monitoring.monitors.queries import MonitorFilter
 
 _NAMES = ("type", "status", "tag", "search")
 
-# More than a monitor can have.
+# One more than a monitor can have.
 MOST_TAGS = 11
 
 
 def read_filter(query: QueryParams) -> MonitorFilter:
-    """Read a filter, ignoring empty fields. Raises Problem for what the document does not allow."""
+    """Parse a query's filter, ignoring empty fields. Raises Problem for invalid fields."""
     given = {name: text for name, text in echo_filter(query).items() if text}
     tags = split_tags(given.pop("tag", ""))
     for tag in tags or [""]:
@@ -36,18 +36,18 @@ def read_filter(query: QueryParams) -> MonitorFilter:
 
 
 def split_tags(text: str) -> list[str]:
-    """Return the tags that a filter names, between commas. What has no more than ten tags has not eleven."""
+    """Split a filter's tags at commas. Tags after the eleventh are dropped: no monitor has eleven anyway."""
     return list(dict.fromkeys(tag for each in text.split(",") if (tag := each.strip())))[:MOST_TAGS]
 
 
 def echo_filter(query: QueryParams) -> dict[str, str]:
-    """Return the fields as they were typed. Tags are between commas, or each by itself (`tag=a&tag=b`)."""
+    """Return the filter's fields as they were typed. Repeated tags (`tag=a&tag=b`) are joined with commas."""
     typed = {"tag": ",".join(query.getlist("tag"))}
     return {name: typed.get(name, query.get(name, "")).strip() for name in _NAMES}
 
 
 def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
-    """Return what is wrong with a filter, by field."""
+    """Return the messages of a filter's problem, by field."""
 
     def place(_problem: Problem, sentence: str) -> tuple[str, str]:
         field, _, words = sentence.partition(": ")
@@ -58,7 +58,7 @@ def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
 
 @cache
 def judge() -> Check:
-    """Return the document's check of a filter. It is compiled once, at the start: it takes half a second."""
+    """Return the filter's validator. It is compiled once, at startup, because that takes half a second."""
     parameters = published_document().operations["list_monitors"].parameters
     schemas = {each["name"]: each["schema"] for each in parameters if each["name"] in _NAMES}
     return document_rules().form_check({"type": "object", "properties": schemas}, "query")

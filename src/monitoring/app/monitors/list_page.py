@@ -1,4 +1,4 @@
-"""The list of a team's monitors: filtered, ordered, in groups, roomy or compact."""
+"""A team's monitor list: filtered, sorted, grouped by tag, roomy or compact."""
 
 from __future__ import annotations
 
@@ -50,27 +50,27 @@ from monitoring.notifications.routing import Route
 
 TAGS_SHOWN = 12
 
-# Bars reach no further back, so that a list reads few partitions.
+# Bars show no older checks, so that a list reads few table partitions.
 BARS_RANGE = timedelta(days=3)
 UPTIME_RANGE = timedelta(hours=24)
 
-# The states that people look for are always counted, the others if there is a monitor in them.
+# The states whose counts are always shown. Other states are shown only if a monitor has them.
 TILES = ("down", "degraded", "up", "maintenance", "paused")
 STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
 
 _BY_UPTIME = (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME)
 
-# So that the page of a team with thousands of monitors stays small. A link leads to the rest of a group.
+# Keeps the page small for teams with thousands of monitors. A link leads to the rest of a group.
 MAX_GROUPS = 28
 
 _WORRYING = ("down", "validating", "degraded")
 
-# Groups show what is down beyond their first rows too, so many in all.
+# Groups also show down monitors beyond their first rows, at most this many in total.
 MAX_DOWN = 200
 
 
 class Listed(NamedTuple):
-    """A page of the list: its monitors, which of all that fit they are, and how many are in each state."""
+    """A page of the list: its monitors or groups, its position among all matches, and the counts by state."""
 
     monitors: Sequence[MonitorRow] = ()
     groups: Sequence[Group] = ()
@@ -81,12 +81,12 @@ class Listed(NamedTuple):
 
     @property
     def has_more(self) -> bool:
-        """Whether another page follows."""
+        """Whether there is a next page. Grouped lists have only one page."""
         return not self.groups and self.skipped + len(self.monitors) < self.total
 
 
 class RefusedAct(NamedTuple):
-    """What was asked of several monitors and refused, with the reason. The list keeps it for another try."""
+    """A refused action on several monitors: the reason, and the submitted values, to prefill the form."""
 
     sentence: str
     selected: frozenset[str] = frozenset()
@@ -95,7 +95,7 @@ class RefusedAct(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What a list page shows around its rows. `opened` is the summary of the list alone."""
+    """The data of a list page apart from its rows. `opened` is the summary of the filtered monitors only."""
 
     counts: Counter[str]
     types: Counter[str]
@@ -108,7 +108,7 @@ class Around(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The monitors with one tag, or those without any. `shown` are the first of them, and what is down."""
+    """The monitors with one tag, or without any (None). `shown` has the first ones, and the down ones."""
 
     tag: str | None
     counts: Counter[str]
@@ -116,17 +116,15 @@ class Group(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many monitors the group has."""
+        """The number of monitors in the group."""
         return self.counts.total()
 
 
 def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = None) -> list[Group]:
-    """Put monitors into the group of each of their tags. The order within a group stays.
+    """Group monitors by each of their tags, in the given order. At most `MAX_GROUPS` groups are returned.
 
-    About `max_rows` of them are shown in all, at least one of each group, and whatever is down. The head of a
-    group takes as much room as a row.
-
-    `only` is a tag that all of them have, because a filter has chosen it: others make no groups then.
+    About `max_rows` monitors are shown in total, at least one of each group, plus up to `MAX_DOWN` that are
+    down. A group's heading counts as a row. If `only` is given, only the group of that tag is made.
     """
     members: defaultdict[str | None, list[Outline]] = defaultdict(list)
     for outline in outlines:
@@ -146,18 +144,18 @@ def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = 
 
 
 def _place_of_group(group: Group) -> tuple[object, ...]:
-    """Order groups by what is wrong in them, then by name. Monitors without a tag come last."""
+    """Return a group's sort key: most down first, then validating, degraded, and name. No tag comes last."""
     worries = tuple(-group.counts[status] for status in _WORRYING)
     return (group.tag is None, *worries, group.tag or "")
 
 
 async def show_monitors(visit: Visit) -> Response:
-    """List the team's monitors, what is down first, below their numbers by state and the open incidents."""
+    """List the team's monitors, by default down ones first, below the counts by state and open incidents."""
     return await show_list(visit, None)
 
 
 async def show_list(visit: Visit, refused: RefusedAct | None) -> Response:
-    """Show the list; after an act that was refused, with what was selected and typed."""
+    """Show the list; after a refused action, with the reason and the submitted values."""
     chosen = visit.query.get("density", "")
     view = read_view(visit.query, chosen or cookies.read_density(visit.request, visit.settings))
     try:
@@ -207,7 +205,7 @@ async def _find(visit: Visit, view: ListView, wanted: MonitorFilter, counts: Cou
 
 
 async def _outline(visit: Visit, view: ListView, wanted: MonitorFilter) -> list[Outline]:
-    """Return all that a filter finds, in the order of the list. What was never up or down comes last."""
+    """Return all monitors that match a filter, in list order. By uptime, those without a ratio come last."""
     outlines = await outline_monitors(visit.team.id, wanted, view.order)
     if view.order not in _BY_UPTIME:
         return outlines

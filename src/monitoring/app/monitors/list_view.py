@@ -1,4 +1,4 @@
-"""How a person looks at the list of monitors: what they seek, in which order, in groups, how dense. Pure."""
+"""A user's view of the monitor list: filter, order, grouping, density and page. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ORDERS = {
     MonitorOrder.NEWEST: "newest first",
 }
 
-# The orders that the head of a column leads to: at the first press, and at the second.
+# The orders that a column heading selects: on the first click, and on the second.
 COLUMNS = {
     "State": (MonitorOrder.WORST, MonitorOrder.BEST),
     "Monitor": (MonitorOrder.NAME, MonitorOrder.REVERSED_NAME),
@@ -43,7 +43,7 @@ _DESCENDING = (
 
 
 class Density(NamedTuple):
-    """How much of a monitor the list shows, and how many monitors a page has."""
+    """A list density: whether bars are shown, and how many monitors a page has."""
 
     name: str
     monitors_a_page: int
@@ -57,7 +57,7 @@ DENSITIES = {each.name: each for each in (ROOMY, COMPACT)}
 
 @dataclass(frozen=True, slots=True)
 class ListView:
-    """What the query of the list asks for. `sought` are the fields of the filter as they were typed."""
+    """The list's query parameters, parsed. `sought` has the filter's fields as they were typed."""
 
     sought: Mapping[str, str]
     order: MonitorOrder
@@ -67,51 +67,51 @@ class ListView:
 
     @property
     def query(self) -> dict[str, str]:
-        """The query of the same list, from its first page on. Defaults are left out."""
+        """The query parameters of the list's first page. Defaults are empty."""
         kept = {"sort": "" if self.order is MonitorOrder.WORST else self.order.value}
         return {**self.sought, **kept, "group": "tag" if self.is_grouped else ""}
 
     @property
     def place(self) -> dict[str, str | int]:
-        """The query that leads back to what is shown, its page too."""
+        """The query parameters of the current page, including its page number. Defaults are empty."""
         return {**self.query, "page": self.number if self.number > 1 else ""}
 
     def link(self, **changes: str | int) -> str:
-        """Write a reference from the list to itself with another query. It is short: a page has hundreds."""
+        """Return a relative link to the list with a changed query, short because a page has hundreds."""
         return "?" + write_query({**self.query, **changes})
 
     def direction_of(self, column: str) -> str:
-        """Return the `aria-sort` of a column; nothing if the list is not ordered by it."""
+        """Return a column's `aria-sort`; empty if the list is not sorted by the column."""
         if self.order not in COLUMNS[column]:
             return ""
         return "descending" if self.order in _DESCENDING else "ascending"
 
     def press(self, column: str) -> MonitorOrder:
-        """Return the order that the head of a column leads to."""
+        """Return the order that a click on a column heading selects."""
         first, second = COLUMNS[column]
         return second if self.order is first else first
 
     @property
     def tags(self) -> list[str]:
-        """The tags of the filter, all of which a monitor has."""
+        """The filter's tags. A monitor matches if it has all of them."""
         return split_tags(self.sought["tag"])
 
     def with_tag(self, tag: str) -> str:
-        """Return the tags of the filter, and this one."""
+        """Return the filter's tags plus `tag`, joined with commas."""
         return ",".join(dict.fromkeys((*self.tags, tag)))
 
     def without_tag(self, tag: str) -> str:
-        """Return the tags of the filter except this one."""
+        """Return the filter's tags without `tag`, joined with commas."""
         return ",".join(each for each in self.tags if each != tag)
 
     @property
     def is_sought(self) -> bool:
-        """Whether a filter is set."""
+        """Whether any filter field is set."""
         return any(self.sought.values())
 
 
 def read_view(query: QueryParams, density: str) -> ListView:
-    """Read a query. A value that is not offered means the default."""
+    """Parse a list's query and density. An unknown value means the default."""
     return ListView(
         sought=echo_filter(query),
         order=MonitorOrder(query["sort"]) if query.get("sort") in ORDERS else MonitorOrder.WORST,
@@ -122,6 +122,6 @@ def read_view(query: QueryParams, density: str) -> ListView:
 
 
 def _page_of(query: QueryParams) -> int:
-    """Return the number of the page that the query names; the first page if it names no number."""
+    """Return the query's page number; 1 if it has no valid one."""
     text = query.get("page", "")
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < MAX_PAGE_DIGITS else 1

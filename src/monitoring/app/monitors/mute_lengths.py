@@ -1,4 +1,4 @@
-"""For how long people mute monitors. Pure."""
+"""The offered lengths of a mute. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from monitoring.contract.problems import Problem
 
-# In hours. The first is offered at first: it ends by itself, should nobody think of it again.
+# In hours. The first is the default: it ends by itself if everybody forgets the mute.
 MUTE_LENGTHS = {
     "1": "for 1 hour",
     "8": "for 8 hours",
@@ -17,7 +17,7 @@ MUTE_LENGTHS = {
 
 
 def mute_end(hours: str, now: datetime) -> datetime | None:
-    """Return when a mute ends that begins now; None if it does not end by itself. Raises Problem."""
+    """Return the end of a mute that begins now; None if it lasts until unmuted. Raises Problem."""
     if hours not in MUTE_LENGTHS:
         raise Problem("not_found")
     return now + timedelta(hours=int(hours)) if hours else None

@@ -1,4 +1,4 @@
-"""The charts of response times: how fast, where the time went, and what happened meanwhile. Pure."""
+"""Response time charts: percentiles, phases, and shaded incidents and maintenance. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from monitoring.history.tallies import Summary
 from monitoring.history.timeline import Window
 
 SIDE = 1000
-# A shade is never too narrow to be seen.
+# The minimum width of a shade, so that it stays visible.
 MIN_SHADE = 4
 
-# Labels of what is shaded.
+# Labels of the shades.
 HAPPENED = {"maintenance": "in maintenance", "incident": "down"}
 PHASES = ("DNS", "connection", "TLS", "first byte", "transfer")
 
@@ -29,9 +29,9 @@ _MS_A_SECOND = 1000
 class Line(NamedTuple):
     """A series with a value for each window.
 
-    Windows without answers are gaps in the path, and a window between two gaps is a dot. Coordinates run from
-    0 to `SIDE`, to the right and downwards. The page stretches them to its room. A point is in the middle of
-    its window.
+    Windows without responses are gaps in the path, and a window between two gaps is a dot. Coordinates run
+    from 0 to `SIDE`, to the right and downwards. The page scales them to its space. A point is in the middle
+    of its window.
     """
 
     look: str
@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 
 class Shade(NamedTuple):
-    """A time in which something happened, in the coordinates of lines. `look` is what it was."""
+    """A shaded time span, in the coordinates of `Line`. `look` is a key of `HAPPENED`."""
 
     look: str
     x: float
@@ -49,9 +49,9 @@ class Shade(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Values of each window, as lines or as areas. `points` describes each window.
+    """A chart of each window's values, as lines or areas. `points` describes each window.
 
-    Each area reaches down to the axis. An area that is drawn later leaves of an earlier one what is above it.
+    Each area extends down to the axis. A later area covers the earlier ones up to its own height.
     """
 
     shades: list[Shade]
@@ -66,7 +66,7 @@ class Chart:
 
     @property
     def legend(self) -> dict[str, str]:
-        """What is shaded, by its look, in words."""
+        """The labels of the shades, by look."""
         return {shade.look: HAPPENED[shade.look] for shade in self.shades}
 
 
@@ -79,7 +79,7 @@ def draw_chart(
     zone: ZoneInfo = UTC_ZONE,
     happened: Mapping[str, Sequence[Window]] | None = None,
 ) -> Chart | None:
-    """Draw the percentiles of each window, and shade what `happened`; None when no window has an answer."""
+    """Draw each window's percentiles, and shade the spans in `happened`; None if no window has a response."""
     typical: _Series = [summary.p50_ms for _, summary in windows]
     slow: _Series = [summary.p95_ms for _, summary in windows]
     if not _known(typical, slow):
@@ -96,7 +96,7 @@ def draw_phases(
     zone: ZoneInfo = UTC_ZONE,
     happened: Mapping[str, Sequence[Window]] | None = None,
 ) -> Chart | None:
-    """Draw where the time of an average answer went, phase upon phase; None when nothing is known of it."""
+    """Draw an average response's phases as stacked areas; None if no window has phases."""
     averages = [summary.phases.averages() for _, summary in windows]
     sums = [list(accumulate(each)) if each else None for each in averages]
     if not any(sums):
@@ -112,7 +112,7 @@ def draw_phases(
 
 
 def round_up(most_ms: float) -> int:
-    """Return the next round number of the series 2, 4, 6, 8, 10, 20, 40 and so on."""
+    """Round up to the next number in the series 2, 4, 6, 8, 10, 20, 40 and so on."""
     magnitude = 1
     while True:
         for digit in (2, 4, 6, 8, 10):
@@ -134,7 +134,7 @@ def _draw(  # noqa: PLR0913, PLR0917 - what both charts have in common
     areas: Sequence[Line] = (),
 ) -> Chart:
     if axis.unit == "day":
-        zone = UTC_ZONE  # days are kept by UTC
+        zone = UTC_ZONE  # daily windows are UTC days
     start, end = windows[0][0][0], windows[-1][0][1]
     shades = [shade for look, spans in happened.items() for shade in _shade(look, spans, start, end)]
     for look in dict.fromkeys(shade.look for shade in shades):
@@ -158,7 +158,7 @@ def _draw(  # noqa: PLR0913, PLR0917 - what both charts have in common
 
 
 def _shade(look: str, spans: Iterable[Window], start: datetime, end: datetime) -> Iterable[Shade]:
-    """Lay spans over the axis. One that is cut off at its ends keeps what is within."""
+    """Yield a shade for each time span, clipped to the axis. Spans outside the axis are left out."""
     for began, ended in spans:
         left, right = ((min(max(each, start), end) - start) / (end - start) * SIDE for each in (began, ended))
         if right > left:
@@ -177,7 +177,7 @@ def _draw_line(look: str, series: _Series, top_ms: int) -> Line:
 
 
 def _draw_area(look: str, series: _Series, top_ms: int) -> Line:
-    """Draw what lies below a series. A window between gaps is as wide as it is on the axis."""
+    """Draw the area below a series. A window between two gaps has its full width on the axis."""
     half = SIDE / len(series) / 2
     path = []
     for stroke in _strokes(series, top_ms):
@@ -194,7 +194,7 @@ def _join(points: Sequence[tuple[int, int]]) -> str:
 
 
 def _strokes(series: _Series, top_ms: int) -> list[list[tuple[int, int]]]:
-    """Return the points of a series, divided where there is a gap."""
+    """Return the points of a series, split at its gaps."""
     strokes: list[list[tuple[int, int]]] = [[]]
     for position, each in enumerate(series):
         if each is not None:

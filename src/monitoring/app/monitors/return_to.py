@@ -1,4 +1,4 @@
-"""Which list of monitors to return to after a monitor was deleted on its own page."""
+"""The monitor list to return to after a monitor is deleted on its own page."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from monitoring.app.monitors.list_view import read_view
 from monitoring.app.rendering import write_query
 from monitoring.app.visits import Visit
 
-# A longer query is forgotten: browsers keep cookies of 4,096 bytes.
+# A longer query is not stored: browsers limit cookies to 4,096 bytes.
 MAX_QUERY_CHARACTERS = 2000
 
 
 def remember_list(visit: Visit, page: Response, monitor_id: UUID) -> None:
-    """Remember the list in a cookie if a link there led to this page of a monitor.
+    """Store the list's query in a cookie if the monitor's page was opened from the list.
 
-    The answer to a script that follows a page is sent to others too, so nothing is remembered for it.
+    A live page's updates are shared between users, so they set no cookie.
     """
     came_from = urlsplit(visit.request.headers.get("referer", ""))
     if visit.is_followed or not visit.may_change or came_from.path != visit.locate("/monitors"):
@@ -32,6 +32,6 @@ def remember_list(visit: Visit, page: Response, monitor_id: UUID) -> None:
 
 
 def return_to_list(visit: Visit, monitor_id: UUID) -> Response:
-    """Redirect to the list that led to the monitor, as it was filtered, ordered and paged."""
+    """Redirect to the list from which the monitor was opened, with its filter, order and page."""
     query = cookies.read_list(visit.request, visit.settings, monitor_id)
     return visit.redirect("/monitors", notice=None, **read_view(QueryParams(query), "").place)

@@ -1,4 +1,4 @@
-"""What is done with several monitors of the list at once: pause, resume, tag, mute, delete, and undo that."""
+"""Bulk actions on the list's monitors: pause, resume, mute, tag, delete, and undo the deletion."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from monitoring.monitors.service import set_paused
 
 Change = Callable[[Monitor], Mapping[str, Json]]
 
-# Browsers and proxies wait a minute at the least.
+# Browsers and proxies wait for at least a minute.
 LONGEST_ACT_SECONDS = 20.0
 
-# How many monitors one transaction pauses.
+# The number of monitors that one transaction pauses or resumes.
 PORTION = 500
 
 NAMED = 20
 
 
 async def act_on_selected(visit: Visit) -> Response:
-    """Do with the selected monitors what the pressed button means."""
+    """Perform the pressed button's action on the selected monitors."""
     form = await visit.read_form()
     chosen = await _read_selected(visit)
     if not chosen:
@@ -55,24 +55,24 @@ async def act_on_selected(visit: Visit) -> Response:
 
 
 async def show_list_again(visit: Visit) -> Response:
-    """Redirect to the list: a browser may ask again for the address of the list's form."""
+    """Redirect to the list, because a browser may request the form's URL with GET."""
     return _go_back(visit)
 
 
 async def delete_selected(visit: Visit) -> Response:
-    """Delete the monitors, in some minutes."""
+    """Schedule the deletion of the selected monitors."""
     await schedule_deletion(visit.team.id, await _read_selected(visit), visit.now, by=visit.actor)
     return _go_back(visit)
 
 
 async def keep_monitors(visit: Visit) -> Response:
-    """Undo a deletion."""
+    """Undo a scheduled deletion, unless it is too late."""
     kept = await undo_deletion(visit.team.id, visit.read_id("deletion_id"), by=visit.actor)
     return _go_back(visit, "monitors_kept" if kept else "too_late_to_undo")
 
 
 async def _read_selected(visit: Visit) -> Sequence[UUID]:
-    """Return the selected monitors; with `all`, those that the list's filter finds, on other pages too."""
+    """Return the selected monitors' ids; with `all`, of all monitors that match the list's filter."""
     form = await visit.read_form()
     if form.get("all"):
         order = read_view(visit.query, "").order
@@ -86,7 +86,7 @@ async def _read_selected(visit: Visit) -> Sequence[UUID]:
 
 
 async def _set_paused(visit: Visit, chosen: Sequence[UUID], *, paused: bool) -> Response:
-    """Pause or resume in portions, so that checks are stored between them."""
+    """Pause or resume monitors in batches, so that checks can be stored in between."""
     ends_at = monotonic() + LONGEST_ACT_SECONDS
     for start in range(0, len(chosen), PORTION):
         if monotonic() > ends_at:
@@ -120,10 +120,10 @@ async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool
 
 
 async def _change_all(visit: Visit, chosen: Sequence[UUID], change: Change, notice: str) -> Response:
-    """Change one after the other, each as its own page does. Those that are gone are passed over.
+    """Update the monitors one by one, as their own pages do. Deleted monitors are skipped.
 
-    After `LONGEST_ACT_SECONDS` the rest is left, and the notice says so. Doing the same again continues,
-    because a monitor that is as it should be costs little.
+    After `LONGEST_ACT_SECONDS` the rest is skipped, and the notice says so. Repeating the action continues,
+    because an unchanged monitor costs little.
     """
     ends_at = monotonic() + LONGEST_ACT_SECONDS
     for monitor_id in chosen:
@@ -166,7 +166,7 @@ async def _ask_to_delete(visit: Visit, chosen: Sequence[UUID]) -> Response:
 
 
 async def _refuse(visit: Visit, reason: str) -> Response:
-    """Show the list again with the reason, what was selected, and the tag that was typed."""
+    """Show the list again with the reason, the selection and the typed tag."""
     form = await visit.read_form()
     selected = frozenset(form.getlist("monitor"))
     refused = RefusedAct(REFUSALS[reason], selected, bool(form.get("all")), form.get("new_tag", ""))

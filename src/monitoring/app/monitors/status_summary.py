@@ -1,4 +1,4 @@
-"""The open incidents and degraded monitors of a team, also in one sentence for screen readers."""
+"""A team's open incidents and degraded monitors, also as one sentence for screen readers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from monitoring.monitors.models import Monitor
 from monitoring.monitors.queries import MonitorFilter, find_among
 from monitoring.monitors.service import name_monitors
 
-# The most urgent of each kind: a listener forgets the first of many.
+# The most names of each kind. Listeners forget the beginning of a long list.
 NAMED = 5
 
 
 class StatusSummary(NamedTuple):
-    """The open incidents of a team, the most urgent with the names of their monitors, and a sentence."""
+    """A team's open incidents: counts, the most urgent with their monitors' names, and a sentence."""
 
     open_count: int
     acknowledged_count: int
@@ -30,7 +30,7 @@ class StatusSummary(NamedTuple):
 
 
 async def read_status_summary(team_id: UUID) -> StatusSummary:
-    """Read what is wrong now. The sentence differs as soon as another monitor goes down or is degraded."""
+    """Read a team's current summary. Its sentence changes whenever another monitor goes down or degrades."""
     open_count, acknowledged_count = await count_open(team_id)
     urgent = await list_urgent(team_id, NAMED)
     names = await name_monitors(team_id, {incident.monitor_id for incident in urgent})
@@ -44,7 +44,7 @@ async def read_status_summary(team_id: UUID) -> StatusSummary:
 
 
 async def narrow_summary(team_id: UUID, summary: StatusSummary, wanted: MonitorFilter) -> StatusSummary:
-    """Return what of a summary is about the monitors that a filter finds. The sentence stays the team's."""
+    """Restrict a summary to the monitors that match a filter. The sentence still covers the whole team."""
     if not summary.open_count:
         return summary
     opened = await list_open(team_id)
@@ -63,9 +63,9 @@ async def narrow_summary(team_id: UUID, summary: StatusSummary, wanted: MonitorF
 
 
 async def name_responders(team_id: UUID, incidents: Iterable[Incident]) -> dict[str, str]:
-    """Return the names of the people who acknowledged these incidents and are still needed, by their emails.
+    """Return the names of those who acknowledged these incidents, by their emails. Resolved ones are ignored.
 
-    Somebody who is no longer a member, or a program, keeps the text of the acknowledgement.
+    A program, or somebody who is no longer a member, is named as in the acknowledgement.
     """
     responders = {each.acknowledged_by for each in incidents if each.acknowledged_by and not each.resolved_at}
     names = await name_members(team_id, responders)
@@ -73,7 +73,7 @@ async def name_responders(team_id: UUID, incidents: Iterable[Incident]) -> dict[
 
 
 def write_sentence(opened: tuple[int, Sequence[str]], degraded: tuple[int, Sequence[str]]) -> str:
-    """Write how many incidents are open and how many monitors are degraded, and name some of them."""
+    """Describe how many incidents are open and monitors are degraded, with the given names."""
     kinds = [_name(opened, "open incident", "open incidents"), _name(degraded, "degraded", "degraded")]
     return " ".join(filter(None, kinds)) or "No open incidents."
 

@@ -1,6 +1,6 @@
-"""What the form of a monitor shows, by the monitor's type. Settings are named like `tcp.expect`.
+"""The contents of a monitor's form, by monitor type. A type's settings are named like `tcp.expect`.
 
-A contract's fields are named so too: `contract.operation_id`.
+A contract's fields are named in the same way: `contract.operation_id`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ _SENSITIVITY = {"Sensitivity": ("failure_threshold", "recovery_threshold", "retr
 
 
 class TypeForm(NamedTuple):
-    """What people read about a type, and the fields of its form, in order.
+    """A type's texts, and the fields of its form, in order.
 
-    `scheme` is put before an address that is typed without one. `first` are the fields that everybody fills
-    in, and `groups` those that few people change, which are closed at first.
+    `scheme` is prefixed to an address without one. `first` has the fields that everybody fills in, and
+    `groups` those that few people change, which are collapsed at first.
     """
 
     title: str
@@ -29,7 +29,7 @@ class TypeForm(NamedTuple):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Every field, as the form shows them, one below the other."""
+        """All field names, in form order."""
         return ("type", *self.first, "paused", *chain.from_iterable(self.groups.values()))
 
 

@@ -1,6 +1,6 @@
-"""How often passwords may be tried.
+"""Rate limits for sign-in attempts.
 
-Guesses from elsewhere never lock out a browser that has signed in before.
+Guesses from elsewhere never lock out a browser in which the user has signed in before.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from monitoring.members.rules import read_email
 from monitoring.members.sign_in import record_refusal
 from monitoring.settings import RateLimitPolicy
 
-# The most refusals of one person that the audit log records, wherever they come from.
+# The most refused sign-ins per email address that the audit log records, from any network.
 NOTED_OF_ONE_PERSON = RateLimitPolicy("sign_in_noted", 20, 3600)
 
-# The most links for a new password that one email is sent. Each works for as long as this window.
+# The most password links sent to one email address. Each is valid for as long as this window.
 MAX_LINKS_OF_ONE_PERSON = RateLimitPolicy("password_links", 5, 3600)
 
 log = logging.getLogger(__name__)
@@ -31,10 +31,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A password that somebody sent. `email` is empty if the text was not an email.
+    """A sign-in attempt. `email` is empty if the text was not an email address.
 
-    `counted_as` is the browser, or the address with the email. `is_last` says that the next attempt there
-    will be refused, and `is_last_of_all` says the same of the next one for this email from any address.
+    `counted_as` is the known browser, or the network with the email. `is_last` means that this attempt used
+    up its limit, and `is_last_of_all` that it used up the email's limit across all networks.
     """
 
     email: str
@@ -46,10 +46,10 @@ class Attempt:
 
 
 async def count_attempt(request: Request, text: str) -> Attempt:
-    """Count an attempt to sign in with what was typed as the email. Raises `Problem("rate_limited")`.
+    """Count a sign-in attempt with `text` as the email address. Raises `Problem("rate_limited")`.
 
-    A browser that this email was signed in with before has a count of its own. Every other browser is counted
-    by address, by address and email, and by email.
+    A browser in which this email signed in before has its own count. Any other is counted by network, and for
+    a valid email also by network and email, and by email.
     """
     settings, network, email = current_backends().settings, client_network(request), spell_email(text)
     device = cookies.read_device(request, settings, email)
@@ -69,7 +69,7 @@ async def count_attempt(request: Request, text: str) -> Attempt:
 
 
 async def note_refusal(attempt: Attempt) -> None:
-    """Note a wrong password in the audit log: the first of a window, and the last that a limit allows."""
+    """Record a wrong password in the audit log: the first in a window, and the last that a limit allows."""
     try:
         if attempt.email and await _is_noted(attempt):
             is_last = attempt.is_last or attempt.is_last_of_all
@@ -91,7 +91,7 @@ async def _is_noted(attempt: Attempt) -> bool:
 
 
 def spell_email(text: str) -> str:
-    """Return an email's one spelling; empty text if it is not an email."""
+    """Normalize an email address. Returns "" if the text is not one."""
     try:
         return read_email(text)
     except Refused:

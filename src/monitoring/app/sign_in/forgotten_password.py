@@ -1,6 +1,6 @@
-"""A forgotten password: asking for a link by email, and choosing a new password with it.
+"""Forgotten passwords: requesting a link by email, and choosing a new password with it.
 
-Whether somebody has an email can be learned neither from an answer nor from its time.
+Neither the response nor its timing reveals whether an email address has an account.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ async def show_request(visit: Visit) -> Response:
 
 
 async def ask_for_link(visit: Visit) -> Response:
-    """Promise a link if somebody has this email. Whether anybody does is looked up after the response."""
+    """Confirm the request for a link. Whether the email has an account is looked up after the response."""
     _demand_mail_server(visit)
     typed = (await visit.read_form()).get("email", "")
     network = client_network(visit.request)
@@ -64,7 +64,7 @@ async def set_new_password(visit: Visit) -> Response:
     form = await visit.read_form()
     token = form.get("token", "")
     link, password = await _find(token), form.get("password", "")
-    # Each attempt costs work, whether or not it uses up the link.
+    # Each attempt costs CPU time, whether or not it uses up the link.
     await count_under(
         visit.request,
         (visit.settings.rate_limit_sign_in_address, client_network(visit.request)),
@@ -87,7 +87,7 @@ async def _find(token: str) -> PasswordLink:
 
 
 async def _send_link(email: str, network: str) -> None:
-    """Send a link, unless this email was sent as many as it may be. One of those still works then."""
+    """Send a link, unless the email has reached its limit. In that case an earlier link is still valid."""
     try:
         if not (await current_backends().counters.hit(MAX_LINKS_OF_ONE_PERSON, email)).allowed:
             return

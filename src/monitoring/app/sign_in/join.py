@@ -1,4 +1,4 @@
-"""Joining a team with the code of an invitation, or choosing a new password with one."""
+"""Joining a team, or choosing a new password, with an invitation's code or link."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitoring.members.models import Invitation
 from monitoring.members.refusals import Refused
 from monitoring.members.rules import check_password
 
-# The field that shows each refusal; the others are shown at the email.
+# The field at which each refusal is shown; all others are shown at the email.
 _FIELDS = {
     "name_invalid": "name",
     "password_is_email": "password",
@@ -27,12 +27,12 @@ _FIELDS = {
 }
 
 
-# The address may have the token of a link, which no other page may learn.
+# The URL may contain a link's token, which no other page may learn.
 NO_REFERRER = {"Referrer-Policy": "no-referrer"}
 
 
 async def show_code_form(visit: Visit) -> Response:
-    """Ask for the code, which people type, or for a password if the address has the token of a link."""
+    """Ask for the code; if the URL has a link's token, ask for a password. Raises Declined."""
     token = visit.query.get("token", "")
     if not token:
         return visit.render("sign_in/code.html", error="")
@@ -45,7 +45,7 @@ async def show_code_form(visit: Visit) -> Response:
 
 
 async def join(visit: Visit) -> Response:
-    """Show what a code is for, and accept the invitation once a password is sent with it."""
+    """Show what a code is for. If the form contains a password, accept the invitation."""
     form = await visit.read_form()
     code = form.get("code", "").strip()
     invitation = await find_invitation(code)
@@ -53,7 +53,7 @@ async def join(visit: Visit) -> Response:
         return visit.render("sign_in/code.html", 400, error=REFUSALS["invitation_unknown"])
     name, errors = form.get("name", ""), {}
     if "password" in form:
-        # Each attempt costs work, whether or not it uses up the code.
+        # Each attempt costs CPU time, whether or not it uses up the code.
         await count_under(
             visit.request,
             (visit.settings.rate_limit_sign_in_address, client_network(visit.request)),
@@ -91,7 +91,7 @@ def _render_form(  # noqa: PLR0913 - what the form shows
 
 
 def find_fault(field: str, password: str, email: str) -> dict[str, str]:
-    """Return what is wrong with a new password, under its field; nothing if it is good."""
+    """Return the error of a new password under the name `field`; an empty dict if it is acceptable."""
     try:
         check_password(password, email)
     except Refused as refused:

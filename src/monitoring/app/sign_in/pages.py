@@ -25,7 +25,7 @@ _PATH = re.compile(r"(/[A-Za-z0-9_-]+){1,8}")
 
 
 async def show_sign_in(visit: Visit) -> Response:
-    """Show the form. Redirect people who are signed in already to the first page."""
+    """Show the sign-in form. Redirect signed-in users to the monitor list."""
     if visit.session:
         return visit.redirect("/monitors")
     next_path = _read_next(visit.query.get("next", ""))
@@ -33,15 +33,15 @@ async def show_sign_in(visit: Visit) -> Response:
 
 
 async def sign_in(visit: Visit) -> Response:
-    """Begin a session. An unknown email and a wrong password get the same answer."""
+    """Begin a session. An unknown email and a wrong password get the same response."""
     form = await visit.read_form()
     email, password = form.get("email", ""), form.get("password", "")
     next_path = _read_next(form.get("next", ""))
     kept = form.get("kept", "") if next_path else ""
     shown = {"next": next_path, "email": email, "kept": kept}
-    if errors := _find_empty(email, password):  # which guesses nothing
+    if errors := _find_empty(email, password):  # not a guess, so it is not counted
         return visit.render("sign_in/sign_in.html", 400, errors=errors, **shown)
-    # Counted before the password is verified, so guessing is limited, and so is the work it causes.
+    # Counted before the password is verified, which limits both guesses and the CPU time they cost.
     attempt = await count_attempt(visit.request, email)
     user = await authenticate(email, password, is_known=attempt.is_known)
     if user and await open_session(visit, user):
@@ -50,14 +50,14 @@ async def sign_in(visit: Visit) -> Response:
         return visit.redirect(next_path or "/monitors")
     errors = {"": REFUSALS["sign_in_refused"]}
     refusal = visit.render("sign_in/sign_in.html", 400, errors=errors, **shown)
-    # Noted after the answer: only emails that somebody has are noted, and no time may tell which.
+    # Recorded after the response: only existing accounts are recorded, and timing must not reveal them.
     refusal.background = BackgroundTask(note_refusal, attempt)
     return refusal
 
 
 async def sign_out(visit: Visit) -> Response:
     """End this browser's session."""
-    assert visit.session  # noqa: S101 - only people who are signed in come here
+    assert visit.session  # noqa: S101 - the route requires a session
     async with transaction():
         await end_session(visit.session.id)
         await record(visit.team.id, visit.actor, Action.SIGNED_OUT)
@@ -66,9 +66,9 @@ async def sign_out(visit: Visit) -> Response:
 
 
 async def open_session(visit: Visit, user: User) -> bool:
-    """Sign somebody in, and end the session that this browser had before.
+    """Sign a user in, and end the browser's previous session.
 
-    False if they were removed, or got a new password, since they were authenticated.
+    Returns False if the user was removed or got a new password since they were authenticated.
     """
     browser = visit.request.headers.get("user-agent", "")
     try:
@@ -82,18 +82,18 @@ async def open_session(visit: Visit, user: User) -> bool:
 
 
 def _find_empty(email: str, password: str) -> dict[str, str]:
-    """Return what is missing, by field."""
+    """Return the error of each empty field, by field."""
     missing = {} if email.strip() else {"email": REFUSALS["email_empty"]}
     return missing if password else missing | {"password": REFUSALS["password_empty"]}
 
 
 def _read_next(path: str) -> str:
-    """Read which page of the app comes next; empty if the path is none of them."""
+    """Return the path of the page to open after signing in; empty unless it is a plain path."""
     return path if _PATH.fullmatch(path) else ""
 
 
 def _read_kept(kept: str) -> list[tuple[str, str]]:
-    """Read what `Visit.keep_form` wrote. Raises Problem for text that it never writes."""
+    """Decode a form encoded by `Visit.keep_form`. Raises Problem for malformed text."""
     try:
         return parse_pairs(kept.encode(), MAX_FIELDS)
     except ValueError:
