@@ -13,7 +13,7 @@ from monitoring.notifications.configuration import complete_routing
 from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.quiet_hours import find_quiet_end
 
-# By ending event: the event that began its subject. Neither is sent if both fall within a channel's delay.
+# By ending event: the event that began it. A situation that is over within a channel's delay is never sent.
 BEGINNINGS: Mapping[str, str] = {
     "incident.resolved": "incident.opened",
     "incident.acknowledged": "incident.opened",

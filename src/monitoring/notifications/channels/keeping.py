@@ -84,7 +84,7 @@ class KeepingSender:
 
 
 def _find_secrets(channel: NotificationChannel) -> Iterable[str]:
-    """Return the secrets to mask, longest first. None for a webhook, whose secret is never in a request."""
+    """Return the secrets to mask, longest first. Empty for a webhook, whose secret is never in a request."""
     if channel.type == WEBHOOK:
         return ()
     try:
