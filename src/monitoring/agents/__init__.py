@@ -1,1 +1,1 @@
-"""The API as tools for agents, which `monitoring mcp` serves: a client of the service, and no part of it."""
+"""API tools for agents, served by `monitoring mcp`, which is a client of the service, not a part of it."""

@@ -1,4 +1,4 @@
-"""Calls operations of a service over HTTP, and returns the answers."""
+"""Calls a service's operations over HTTP, and returns the responses."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from monitoring.contract.document import Json, Operation
 # Testing a channel takes up to ten seconds, and its exam longer.
 TIMEOUT_SECONDS = 60.0
 
-# Seconds before its end at which a token is no longer used, so that it does not expire on the way.
+# A token is renewed this long before it expires, so that it does not expire in transit.
 EARLY_SECONDS = 60.0
 
 
 class ServiceError(Exception):
-    """The service did not answer, or refused a key: the sentence says which."""
+    """The service did not respond, or refused a key. The message says which."""
 
 
 class UnusableArgumentsError(Exception):
-    """Arguments from which no request can be made."""
+    """The arguments do not make a valid request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the service answered: a status, the body's text as it came, and whether it is of a sandbox."""
+    """The service's response: its status, its unchanged body text, and whether it is from a sandbox."""
 
     status_code: int
     text: str
@@ -38,29 +38,29 @@ class Answer:
 
     @property
     def is_error(self) -> bool:
-        """Whether the service did not do what it was asked to."""
+        """Whether the status is 400 or higher."""
         return self.status_code >= HTTPStatus.BAD_REQUEST
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """An access token, and the scopes that it has."""
+    """An access token with its scopes."""
 
     token: str
     scopes: frozenset[str]
 
 
 class Service:
-    """A running service at `url`. No redirect is followed, so a token goes nowhere else."""
+    """A running service at `url`. Redirects are not followed, so tokens are sent nowhere else."""
 
     def __init__(self, url: str, client: httpx2.AsyncClient) -> None:
         self.url = url.rstrip("/")
         self._client = client
 
     async def call(self, operation: Operation, arguments: Mapping[str, Json], token: str) -> Answer:
-        """Call an operation for the owner of a token.
+        """Call an operation with a token.
 
-        Raises ServiceError if there is no answer, and UnusableArgumentsError if no request can be made.
+        Raises ServiceError if there is no response, and UnusableArgumentsError for a missing path argument.
         """
         path, query, body = _arrange(operation, arguments)
         request: dict[str, Json] = {"params": query} if query else {}
@@ -97,7 +97,7 @@ class Key:
         self._renew_at = 0.0
 
     async def grant(self, *, is_refused: bool = False) -> Grant:
-        """Return a token that is valid for a while, a new one if the last was refused.
+        """Return a valid token, renewing it if it expires soon or the last one `is_refused`.
 
         Raises ServiceError.
         """
@@ -111,9 +111,9 @@ Arranged = tuple[str, dict[str, Json], dict[str, Json]]
 
 
 def _arrange(operation: Operation, arguments: Mapping[str, Json]) -> Arranged:
-    """Put arguments where they belong: path, query and body. What the document does not know is sent too.
+    """Distribute arguments to path, query and body. A query argument that is null is omitted.
 
-    The service says what is wrong with that, in its own words. A null in the query is left out.
+    Undocumented arguments are sent too, so that the service reports the error in its own words.
     """
     path = operation.path
     query: dict[str, Json] = {}
@@ -134,5 +134,5 @@ def _arrange(operation: Operation, arguments: Mapping[str, Json]) -> Arranged:
 
 
 def _path_segment(value: Json) -> str:
-    """Write a value as one segment of a path. Dots are escaped too, so that it leads nowhere else."""
+    """Encode a value as one path segment. Dots are escaped too, which prevents path traversal."""
     return quote(str(value), safe="").replace(".", "%2E")

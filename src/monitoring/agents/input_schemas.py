@@ -1,7 +1,7 @@
-"""What a tool takes, as a small JSON schema: derived from the document, and looser than it.
+"""Small JSON schemas of tools' arguments, derived from the document but less strict.
 
-The service validates, and its sentences say what is wrong. So a schema only has to lead a model to a good
-first try: names, types, choices, bounds of numbers, and the first sentence of each description.
+The service validates arguments and explains errors. So a schema only has to lead a model to a good first
+try: names, types, choices, number bounds, and the first sentence of each description.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from monitoring.contract.document import Document, Json, Node, Operation
 
 KEPT = ("enum", "const", "default", "minimum", "maximum", "minItems", "maxItems")
 
-# How deep objects are described. The service's sentences explain a deeper one.
+# How deep nested objects are described. The service's error messages explain deeper ones.
 MOST_LEVELS = 3
 
 NULL = {"type": "null"}
@@ -22,7 +22,7 @@ _AFTER_A_SENTENCE = re.compile(r"(?<=\.)\s")
 
 
 def describe_input(operation: Operation, document: Document) -> dict[str, Json]:
-    """Return the schema of an operation's arguments: parameters of path and query, and fields of the body."""
+    """Return the schema of an operation's arguments: path and query parameters, and body fields."""
     properties: dict[str, Json] = {}
     required: list[str] = []
     for parameter in argument_parameters(operation):
@@ -37,7 +37,7 @@ def describe_input(operation: Operation, document: Document) -> dict[str, Json]:
 
 
 def without_descriptions(schema: dict[str, Json]) -> dict[str, Json]:
-    """Return a schema whose fields are described by another tool."""
+    """Return a schema without descriptions, for fields that another tool describes."""
     bare = {name: value for name, value in schema.items() if name != "description"}
     if "properties" in bare:
         bare["properties"] = {name: without_descriptions(each) for name, each in bare["properties"].items()}
@@ -47,12 +47,12 @@ def without_descriptions(schema: dict[str, Json]) -> dict[str, Json]:
 
 
 def argument_parameters(operation: Operation) -> list[Node]:
-    """Return the parameters that a tool takes: those of the path and the query."""
+    """Return an operation's path and query parameters, which are the ones that a tool takes."""
     return [parameter for parameter in operation.parameters if parameter["in"] in ("path", "query")]
 
 
 def body_schema(operation: Operation, document: Document) -> Node | None:
-    """Return the schema of an operation's body, or None if it takes none."""
+    """Return the schema of an operation's body. None if the operation takes no body."""
     if "requestBody" not in operation.definition:
         return None
     (media_type,) = document.follow(operation.definition["requestBody"])["content"].values()
@@ -61,7 +61,7 @@ def body_schema(operation: Operation, document: Document) -> Node | None:
 
 
 def _shrink(schema: Node, document: Document, level: int = 0) -> dict[str, Json]:
-    """Return what a model needs to know of a schema."""
+    """Return the parts of a schema that a model needs."""
     whole = _unfold(schema, document)
     if "oneOf" in whole:
         whole |= _unite([_unfold(each, document) for each in whole["oneOf"]], document)
@@ -72,7 +72,7 @@ def _shrink(schema: Node, document: Document, level: int = 0) -> dict[str, Json]
     if "items" in whole:
         small["items"] = _shrink(whole["items"], document, level + 1)
         if "properties" not in small["items"]:
-            small["items"].pop("description", None)  # the list's own says as much
+            small["items"].pop("description", None)  # the list's own description suffices
     if "properties" in whole and level < MOST_LEVELS:
         fields = whole["properties"].items()
         small["properties"] = {name: _shrink(each, document, level + 1) for name, each in fields}
@@ -82,7 +82,7 @@ def _shrink(schema: Node, document: Document, level: int = 0) -> dict[str, Json]
 
 
 def _unfold(schema: Node, document: Document) -> dict[str, Json]:
-    """Return a schema with its references followed, and its `allOf` and "this or null" merged into it."""
+    """Return a schema with its references resolved, and its `allOf` and nullable `anyOf` merged into it."""
     whole = dict(document.follow(schema))
     alternatives = whole.pop("anyOf", ())
     for each in (*whole.pop("allOf", ()), *alternatives):
@@ -96,7 +96,7 @@ def _unfold(schema: Node, document: Document) -> dict[str, Json]:
 
 
 def _unite(kinds: Sequence[Node], document: Document) -> dict[str, Json]:
-    """Return one object with the fields of every kind. A field that few have says which these are."""
+    """Return one object schema with the fields of all kinds. A field of less than half names its kinds."""
     names = [kind["properties"]["type"]["const"] for kind in kinds]
     fields = {field: None for kind in kinds for field in kind["properties"]}  # in order, each once
     properties: dict[str, Json] = {}

@@ -1,7 +1,7 @@
-"""The server of the Model Context Protocol, over standard input and output, or over HTTP.
+"""The Model Context Protocol server, over standard input and output or HTTP.
 
-https://modelcontextprotocol.io. It keeps nothing of a caller: over HTTP each request is answered with the
-token that it brings, and has no session.
+https://modelcontextprotocol.io. It is stateless: over HTTP, each request is served with its own token,
+without a session.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ IDEMPOTENT = ("get", "put", "patch", "delete")
 
 
 def make_server(service: Service, key: Key | None) -> Server:
-    """Return a server of the tools. Without a key, each request must bring the token of its caller."""
+    """Return a server for the tools. If `key` is None, each request must contain its caller's token."""
     tools = _Tools(service, key)
     return Server(
         "monitoring",
@@ -62,7 +62,7 @@ def make_server(service: Service, key: Key | None) -> Server:
 
 
 async def serve_stdio(service: Service, key: Key) -> None:
-    """Serve the owner of a key until standard input ends."""
+    """Serve over standard input and output with a key, until standard input ends."""
     server = make_server(service, key)
     async with stdio_server() as (requests, answers):
         await server.run(requests, answers, server.create_initialization_options())
@@ -71,8 +71,8 @@ async def serve_stdio(service: Service, key: Key) -> None:
 def make_http_app(service: Service, host: str) -> ASGIApp:
     """Return the app that serves callers with tokens at `/mcp`.
 
-    If `host` is a loopback address, requests for other hosts are refused. A page in a browser could make them
-    (DNS rebinding).
+    If `host` is a loopback address, requests for other hosts are refused, which prevents DNS rebinding by a
+    page in a browser.
     """
     return make_server(service, key=None).streamable_http_app(
         host=host,
@@ -84,7 +84,7 @@ def make_http_app(service: Service, host: str) -> ASGIApp:
 
 
 def describe_tools(document: Document) -> list[Tool]:
-    """Return all tools, in the order in which they are offered."""
+    """Return all tools, in listing order."""
     return [_describe(document.operations[name], purpose, document) for name, purpose in PURPOSES.items()]
 
 
@@ -139,7 +139,7 @@ class _Tools:
         return _result(f"{beginning} {answer.text}".rstrip(), is_error=answer.is_error)
 
     async def _grant(self, context: Context) -> Grant:
-        """Return what the caller may do: by our own key, or by the token of this very request."""
+        """Return the caller's token and scopes, from our own key or from the current request."""
         if self._key:
             return await self._key.grant()
         if context.request is None:
@@ -153,16 +153,16 @@ class _Tools:
 
 
 class _AskingVerifier(TokenVerifier):
-    """Asks the service about each token. What an accepted token says of itself is true: it is signed."""
+    """Verifies tokens by calling the service. The claims of an accepted token are trusted: it is signed."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._asking = published_document().operations["get_monitor"]
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return what a token says, or None if the service refuses it.
+        """Return a token's claims. None if the token is malformed or the service refuses it.
 
-        While the service does not answer, a token can do nothing either, so none is refused.
+        While the service is unavailable, all well-formed tokens are accepted, because they allow nothing.
         """
         try:
             claims = jwt.decode(token, options={"verify_signature": False})

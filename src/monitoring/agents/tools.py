@@ -1,6 +1,6 @@
-"""The tools, and how a model is told of them: operations of the document under their own names.
+"""The tools and their descriptions for models. Each tool is an operation of the document, with its name.
 
-A model chooses by reading all of this, so it is short. Articles are left out: they belong to no team.
+Descriptions are short, because a model reads all of them. Articles are omitted: they belong to no team.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a tool is for.
+    """A tool's description and properties.
 
-    `is_destructive`: it takes something away, or stops alerts that people rely on. `fields_as` is the tool
-    that describes the fields, so that this one only lists them.
+    `is_destructive` is set if the tool removes something, or stops alerts that people rely on.
+    `fields_as` is the tool that describes the fields, so that this one only lists them.
     """
 
     description: str

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Action(StrEnum):
-    """One name for each kind of action. The names are stored: add new ones, but rename none."""
+    """The kinds of actions. Their values are stored, so add new ones but never rename any."""
 
     TEAM_CREATED = "team.created"
     PLAN_CHANGED = "team.plan_changed"

@@ -21,15 +21,15 @@ KEY_PREFIX = "API key "
 
 
 def key_holder(name: str, client_id: str, address: str | None = None) -> Actor:
-    """Name a program by its API key, in a form that no email has."""
+    """Return the actor for a program with an API key. Its name can never equal an email."""
     return Actor(f"{KEY_PREFIX}{name}", address=address, client_id=client_id)
 
 
 def begin_sentence(actor: str) -> str:
-    """Write an actor's name at the beginning of a sentence: `A reader of …`. Names and emails stay."""
+    """Capitalise an actor's name that begins with `a `, to begin a sentence. Other names are unchanged."""
     return f"A {actor[2:]}" if actor.startswith("a ") else actor
 
 
 def somebody(address: str) -> Actor:
-    """Name a person who was not authenticated."""
+    """Return the actor for an unauthenticated person."""
     return Actor("somebody", address=address)

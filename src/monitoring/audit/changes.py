@@ -1,4 +1,4 @@
-"""What an action changed: each field with its old and new value, as text for people. Pure."""
+"""Finds changed fields, with their old and new values as human-readable text. Pure."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Change(NamedTuple):
 def find_changes(
     before: Mapping[str, Any], after: Mapping[str, Any], *, renewed: Collection[str] = ()
 ) -> list[Change]:
-    """Compare two configurations whose secrets are masked.
+    """Return the first MAX_CHANGES differences between two configurations with masked secrets.
 
-    `renewed` names fields whose secret changed although the masks look the same.
+    `renewed` names fields whose secret changed although the masks are equal.
     """
     old, new = flatten(before), flatten(after)
     changed = [name for name in old | new if name in renewed or old.get(name) != new.get(name)]
@@ -37,7 +37,7 @@ def find_changes(
 
 
 def find_changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
-    """Return the names of the fields that differ."""
+    """Return the dotted names of the fields that differ."""
     old, new = flatten(before), flatten(after)
     return {name for name in old | new if old.get(name) != new.get(name)}
 
@@ -54,7 +54,7 @@ def flatten(configuration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_value(value: Any) -> str:  # noqa: ANN401 - whatever a field may be
-    """Render a value for people, cut to 200 characters. None and empty values are empty text."""
+    """Render a value as human-readable text, cut to 200 characters. None and empty values become empty."""
     text = _write(value)
     return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[: MAX_VALUE_CHARACTERS - 1]}…"
 

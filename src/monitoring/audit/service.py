@@ -37,12 +37,12 @@ async def record_many(team_id: UUID, actor: Actor, action: Action, subjects: Map
 async def list_entries(
     team_id: UUID, limit: int, after_id: UUID | None, wanted: EntryFilter = EVERYTHING
 ) -> Page[AuditEntry]:
-    """Return up to `limit` matching entries of a team, newest first, from the one after `after_id` on."""
+    """Return a page of up to `limit` of a team's matching entries, newest first, following `after_id`."""
     return await read_page(wanted.apply(AuditEntry.filter(team_id=team_id)), limit, after_id)
 
 
 async def list_entries_about(team_id: UUID, subject_id: object, limit: int) -> list[AuditEntry]:
-    """Return the newest entries of a team about one subject, newest first."""
+    """Return up to `limit` of a team's entries about one subject, newest first."""
     about = AuditEntry.filter(subject_id=str(subject_id), team_id=team_id)
     return await about.order_by("-id").limit(limit)
 
@@ -55,7 +55,7 @@ def make_entry(  # noqa: PLR0913, PLR0917 - as above
     subject_id: object,
     changes: Sequence[Change] = (),
 ) -> AuditEntry:
-    """Make the row of an action, for callers that insert it in one statement with other rows."""
+    """Return an unsaved entry, for callers that insert it in one statement with other rows."""
     return AuditEntry(
         team_id=team_id,
         happened_at=datetime.now(UTC),

@@ -15,12 +15,12 @@ TEST_MODE = "test"
 
 @dataclass(frozen=True, slots=True)
 class TestPublisher:
-    """Whoever sent one of `WEBHOOK_TEST_SECRETS`: the articles it submits and reads are tests."""
+    """A publisher that sent one of `WEBHOOK_TEST_SECRETS`. It submits and reads test articles only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An API key that is not revoked, with the scopes of its token and the client's address."""
+    """An active API key, with the scopes of its token and the client's address."""
 
     client_id: str
     team_id: UUID
@@ -30,15 +30,15 @@ class Caller:
 
     @property
     def mode(self) -> str:
-        """The world in which the key acts: LIVE_MODE or TEST_MODE."""
+        """The key's mode: LIVE_MODE or TEST_MODE."""
         return mode_of(self.client_id)
 
     @property
     def actor(self) -> Actor:
-        """The key as an actor of the audit log."""
+        """The key as an actor in the audit log."""
         return key_holder(self.name, self.client_id, self.address)
 
 
 def mode_of(client_id: str) -> str:
-    """Return the world of a key, as the header `Monitoring-Mode` says it."""
+    """Return a key's mode, which is the value of the `Monitoring-Mode` header."""
     return TEST_MODE if client_id.startswith(TEST_CLIENT_ID_PREFIX) else LIVE_MODE

@@ -1,4 +1,4 @@
-"""How a client authenticates at the token endpoint: in the form or with HTTP Basic (RFC 6749 §2.3.1)."""
+"""Client authentication at the token endpoint, by form fields or HTTP Basic (RFC 6749 §2.3.1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitoring.contract.problems import Problem
 
 @dataclass(frozen=True, slots=True)
 class ClientCredentials:
-    """Unverified credentials as they were sent, or empty text."""
+    """Unverified client credentials. Missing values are empty strings."""
 
     client_id: str
     client_secret: str
@@ -21,7 +21,7 @@ class ClientCredentials:
 def read_client_credentials(authorization: str | None, form: Mapping[str, str]) -> ClientCredentials:
     """Return the credentials of a token request. Raises `Problem("oauth_two_authentications")`.
 
-    A `client_id` in the form beside HTTP Basic is tolerated if it is the same: some clients always send it.
+    With HTTP Basic, a form field `client_id` is accepted if it is equal, because some clients always send it.
     """
     in_form = ClientCredentials(form.get("client_id", ""), form.get("client_secret", ""))
     scheme, _, encoded = (authorization or "").partition(" ")
@@ -34,7 +34,7 @@ def read_client_credentials(authorization: str | None, form: Mapping[str, str]) 
 
 
 def _decode_basic(encoded: str) -> ClientCredentials:
-    """Decode both halves, which are form-encoded. Unreadable credentials come back empty."""
+    """Decode HTTP Basic credentials, whose halves are form-encoded. Returns empty ones if malformed."""
     try:
         client_id, _, client_secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
     except ValueError:  # not ASCII, not base64 or not UTF-8

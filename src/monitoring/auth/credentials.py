@@ -1,4 +1,4 @@
-"""Generates and compares the ids and secrets of keys."""
+"""Generates and compares key ids and secrets."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ SECRET_PREFIX = "mon_secret_"  # noqa: S105 - a prefix, so that scanners for lea
 CLIENT_ID_RANDOM_BYTES = 18  # 24 URL-safe characters
 SECRET_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
-# A secret is compared with this when there is no key: the same work, and never equal.
+# The hash to compare with if there is no key: it takes the same time and is never equal.
 NO_KEY_SHA256 = "0" * 64
 
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def generate_client_id(*, is_test: bool = False) -> str:
-    """Make a public identifier, which says whether it is a test key's."""
+    """Generate a public client id, whose prefix shows whether the key is a test key."""
     prefix = TEST_CLIENT_ID_PREFIX if is_test else CLIENT_ID_PREFIX
     return prefix + secrets.token_urlsafe(CLIENT_ID_RANDOM_BYTES)
 
 
 def is_client_id(text: str) -> bool:
-    """Return whether this is a valid identifier. Only valid ones are looked up: databases refuse others."""
+    """Return whether `text` is a well-formed client id. Others are not looked up: databases refuse some."""
     return _CLIENT_ID.fullmatch(text) is not None
 
 
 def generate_client_secret() -> str:
-    """Make a secret."""
+    """Generate a client secret."""
     return SECRET_PREFIX + secrets.token_urlsafe(SECRET_RANDOM_BYTES)
 
 
 def hash_secret(secret: str) -> str:
-    """Hash a secret for storage. It is random and 256 bits long, so SHA-256 is as good as a slow hash."""
+    """Hash a secret for storage. For 256 random bits, SHA-256 is as secure as a slow hash."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def is_same_secret(secret: str, stored_sha256: str) -> bool:
-    """Compare in constant time."""
+    """Return whether a secret matches a stored hash, comparing in constant time."""
     return hmac.compare_digest(hash_secret(secret), stored_sha256)

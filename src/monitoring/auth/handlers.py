@@ -1,4 +1,4 @@
-"""The endpoints for tokens: issue, introspect, revoke, and publish what others need to verify them."""
+"""The token endpoints: issue, introspect and revoke tokens, and publish keys and metadata."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from monitoring.contract.problems import Problem
 from monitoring.web.cacheable import CACHE_CONTROL
 from monitoring.web.replies import NO_STORE, Reply, notes_of
 
-# docs/running.md tells operators to wait this long between publishing a key and signing with it.
+# docs/running.md tells operators to wait for this max-age between publishing a key and signing with it.
 JWKS_HEADERS = {"Cache-Control": CACHE_CONTROL}
 
 
@@ -37,7 +37,7 @@ async def get_oauth_metadata() -> Reply:
 
 
 async def get_jwks() -> Reply:
-    """Publish the public keys that verify tokens (RFC 7517). Secrets have none."""
+    """Publish the public keys that verify tokens (RFC 7517). HMAC secrets have no public key."""
     keys = read_signing_keys(current_backends().settings.signing_keys).values()
     return Reply(represent_keys(key.public_jwk for key in keys if key.public_jwk), headers=JWKS_HEADERS)
 
@@ -64,7 +64,7 @@ async def introspect_token(body: dict[str, str], request: Request) -> Reply:
 
 
 async def revoke_token(body: dict[str, str], request: Request) -> Reply:
-    """Revoke a token of the caller's own (RFC 7009)."""
+    """Revoke one of the caller's own tokens (RFC 7009)."""
     key = await _demand_key(request, await _count_client(request, body))
     try:
         await service.revoke_token(key, body["token"])
@@ -74,15 +74,18 @@ async def revoke_token(body: dict[str, str], request: Request) -> Reply:
 
 
 async def _count_client(request: Request, form: Mapping[str, str]) -> ClientCredentials:
-    """Read the client's credentials and count the request."""
+    """Read the client's credentials, and count the request against the rate limit."""
     credentials = read_client_credentials(request.headers.get("authorization"), form)
-    # By address only: a client_id is public, so others could use up a limit of its own.
+    # By address only: a client_id is public, so others could exhaust a limit for it.
     await count_request(request, current_backends().settings.rate_limit_token, client_network(request))
     return credentials
 
 
 async def _demand_key(request: Request, credentials: ClientCredentials) -> ApiKey:
-    """Return the client's key, and have the answer say its world."""
+    """Authenticate the client and return its key. The reply's `Monitoring-Mode` header shows its mode.
+
+    Raises `Problem("oauth_invalid_client")`.
+    """
     key = await authenticate_key(credentials.client_id, credentials.client_secret)
     if key is None:
         raise Problem("oauth_invalid_client")

@@ -1,4 +1,4 @@
-"""Rate limits: requests are counted, answers announce what is left, and excess requests are refused."""
+"""Rate limits: count requests, report the remaining quota in headers, and refuse excess requests."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from monitoring.web.replies import notes_of
 
 
 async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys: str) -> None:
-    """Count a request under each key and announce the tightest limit. Raises `Problem("rate_limited")`."""
+    """Count a request under each key and report the tightest limit. Raises `Problem("rate_limited")`."""
     await count_under(request, *((policy, key) for key in keys))
 
 
 async def count_under(request: HTTPConnection, *limits: tuple[RateLimitPolicy, str]) -> list[Allowance]:
-    """Count a request under keys with a policy each, and announce the tightest limit. Raises `Problem`.
+    """Count a request against several limits, and report the tightest one in the reply's headers.
 
-    Once a key's limit refuses the request, the keys after it do not count it: no caller can use up the
-    limit of another.
+    Once a limit is exceeded, the following ones do not count the request, so that no caller can exhaust
+    another's limit. Raises `Problem("rate_limited")`.
     """
     counters, allowances = current_backends().counters, []
     for policy, key in limits:
@@ -34,13 +34,13 @@ async def count_under(request: HTTPConnection, *limits: tuple[RateLimitPolicy, s
 
 
 def demand_allowance(request: HTTPConnection, allowance: Allowance) -> None:
-    """Announce what is left of a limit. Raises `Problem("rate_limited")` if it is exceeded."""
+    """Report a limit in the reply's headers. Raises `Problem("rate_limited")` if it is exceeded."""
     notes_of(request.scope).headers.update(allowance.headers())
     _refuse_excess(allowance)
 
 
 async def demand_room(policy: RateLimitPolicy, key: str) -> None:
-    """Count against a limit that is not announced. Raises `Problem("rate_limited")`."""
+    """Count against a limit that is not reported in headers. Raises `Problem("rate_limited")`."""
     _refuse_excess(await current_backends().counters.hit(policy, key))
 
 
@@ -51,15 +51,15 @@ def _refuse_excess(allowance: Allowance) -> None:
 
 
 def client_address(request: HTTPConnection) -> str:
-    """Return the caller's address, as the server sees it behind its trusted proxies."""
+    """Return the client's address as determined behind trusted proxies. `unknown` if there is none."""
     return plain_address(request.client.host) if request.client else "unknown"
 
 
 def client_network(request: HTTPConnection) -> str:
-    """Return what counts as one caller: the address, or its /64 in IPv6."""
+    """Return the network that limits count as one client: an IPv4 address or an IPv6 /64."""
     return network_of(client_address(request))
 
 
 def _room_left(allowance: Allowance) -> tuple[bool, int, int]:
-    # If two limits are exceeded, the one that lasts longer decides when to come back.
+    # If two limits are exceeded, the one with the later reset determines Retry-After.
     return allowance.allowed, allowance.remaining, -allowance.reset_seconds

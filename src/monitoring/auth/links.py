@@ -1,7 +1,7 @@
-"""Signed links in messages: the reader of the message may do the one thing that its link is for.
+"""Signed links in messages, each of which authorises its reader to perform one action.
 
-A link is a JWT (RFC 7519). Keys derived from ENCRYPTION_KEYS sign it, because the workers that write messages
-have no SIGNING_KEYS. The first key signs, and any of them verifies.
+A link's token is a JWT (RFC 7519). It is signed with keys derived from ENCRYPTION_KEYS, because the workers
+that write messages have no SIGNING_KEYS. The first key signs, and all keys verify.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ HS256 = "HS256"  # RFC 7518 §3.2
 
 
 def sign_link(purpose: str, claims: Mapping[str, str], expires_at: datetime) -> str:
-    """Return the token of a link. It is deterministic, so that each attempt sends the same."""
+    """Return a link's token. It is deterministic, so that every attempt sends the same token."""
     import jwt  # noqa: PLC0415 - most processes never write or read a link
 
     return jwt.encode({**claims, "aud": purpose, "exp": expires_at}, _derive_keys()[0], HS256)
 
 
 def read_link(purpose: str, token: str) -> dict[str, str] | None:
-    """Return the claims of a link that was signed for this purpose and has not expired, or else None."""
+    """Verify a link's token and return its claims. None if it is forged, expired or for another purpose."""
     import jwt  # noqa: PLC0415 - as above
 
     if len(token) > MAX_LINK_CHARACTERS:

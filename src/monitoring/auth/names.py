@@ -1,4 +1,4 @@
-"""Names of people, keys and teams: which are allowed, and their defaults."""
+"""Validation and defaults of the names of people, keys and teams."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import unicodedata
 from monitoring.contract.configurations import Configuration
 from monitoring.outbound.hosts import host_of
 
-# The maximum of the document's `name` fields, too.
+# Also the maximum length of the document's `name` fields.
 MAX_NAME_CHARACTERS = 100
 
-# Control characters, lone surrogates and line breaks would break the lines of a list of names.
+# Categories of control characters, lone surrogates and line breaks, which would break a list of names.
 _BREAKING = {"Cc", "Cs", "Zl", "Zp"}
-# Characters that turn the direction of writing (UAX 9) would also turn the text beside a name.
+# Characters that change the writing direction (UAX 9) would also affect the text beside a name.
 _TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 _VISIBLE = tuple("LNPS")  # letters, numbers, punctuation, symbols
 
 
 def is_name(text: str) -> bool:
-    """Return whether this is a valid name: 1 to 100 characters, at least one visible, no line breaks."""
+    """Return whether `text` is a valid name: 1 to 100 characters, at least one visible, no line breaks."""
     return (
         len(text) <= MAX_NAME_CHARACTERS
         and any(unicodedata.category(character).startswith(_VISIBLE) for character in text)
@@ -27,7 +27,7 @@ def is_name(text: str) -> bool:
 
 
 def name_after_host(configuration: Configuration) -> str:
-    """Return the host of the URL as a default name, cut to the maximum length."""
+    """Return the host of a configuration's URL as a default name, cut to the maximum length."""
     return host_of(configuration["url"])[:MAX_NAME_CHARACTERS]
 
 

@@ -1,4 +1,4 @@
-"""Authenticates publishers: by the operator's secret, Ghost by a signature, Outrank by a token."""
+"""Authenticates publishers by the operator's secret, Ghost's signature or Outrank's access token."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BEARER = re.compile("bearer +", re.IGNORECASE)
 
 
 def is_any_secret(sent: str, secrets: Iterable[SecretStr]) -> bool:
-    """Compare with every configured secret, each in constant time."""
+    """Return whether `sent` equals any of the secrets, comparing with each in constant time."""
     return _is_any(sent.encode(), [secret.get_secret_value().encode() for secret in secrets])
 
 
@@ -33,11 +33,11 @@ def has_access_token(request: Request, tokens: Sequence[SecretStr]) -> bool:
 
 
 async def find_fault_of_signature(request: Request, secrets: Sequence[SecretStr]) -> Problem | None:
-    """Return what is wrong with `X-Ghost-Signature`, or None if it signs the body with one of the secrets.
+    """Verify `X-Ghost-Signature`. Returns None if it signs the body with one of the secrets, else a Problem.
 
-    The body is read for that, unless the header is malformed or too old. Ghost signs the body followed by the
-    time since July 2024 (https://github.com/TryGhost/Ghost/pull/20500). Older versions sign no time, which
-    would allow replays. Raises Problem if the body is too large.
+    The body is read unless the header is malformed or too old. Since July 2024, Ghost signs the body followed
+    by the time (https://github.com/TryGhost/Ghost/pull/20500). Older versions sign no time, which would allow
+    replays. Raises Problem if the body is too large.
     """
     matched = _SIGNATURE.fullmatch(request.headers.get("x-ghost-signature", ""))
     if not matched:

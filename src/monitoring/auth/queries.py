@@ -1,4 +1,4 @@
-"""The SQL of this room: what runs with every request, and what runs by the clock."""
+"""SQL queries for keys and tokens: those of every request, and periodic deletion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitoring.auth.models import RevokedToken
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import spell
 
-# The clocks of two machines may differ. One must not delete a row that the other still needs.
+# Machine clocks may differ. One machine must not delete a row that another still needs.
 KEPT_AFTER_EXPIRY = timedelta(hours=1)
 
 _READ_LIVING_KEY = """
@@ -27,14 +27,14 @@ _READ_LIVING_SHA256 = """
 
 
 async def read_living_key(client_id: str, token_id: str) -> Mapping[str, Any] | None:
-    """Return columns of a key that is not revoked, and whether a token is; None if there is no such key."""
+    """Return an active key's columns, and whether the token is revoked. None if there is no active key."""
     connection = current_backends().database.context.db()
     rows = await connection.execute_query_dict(spell(connection, _READ_LIVING_KEY), [client_id, token_id])
     return rows[0] if rows else None
 
 
 async def read_living_sha256(client_id: str, otherwise: str) -> str:
-    """Return the hash of a living key's secret, or `otherwise`. Both take the same work."""
+    """Return the hash of an active key's secret, or `otherwise` if there is none, in the same time."""
     connection = current_backends().database.context.db()
     sql = spell(connection, _READ_LIVING_SHA256)
     [row] = await connection.execute_query_dict(sql, [client_id, otherwise])
@@ -43,5 +43,5 @@ async def read_living_sha256(client_id: str, otherwise: str) -> str:
 
 
 async def delete_expired_revocations(now: datetime) -> None:
-    """Delete the rows of revoked tokens that have expired."""
+    """Delete the rows of revoked tokens that expired at least KEPT_AFTER_EXPIRY ago."""
     await RevokedToken.filter(expires_at__lte=now - KEPT_AFTER_EXPIRY).delete()

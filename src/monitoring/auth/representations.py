@@ -1,4 +1,4 @@
-"""What the document's Auth schemas look like on the wire."""
+"""JSON representations of the document's Auth schemas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def represent_token(token: str, scopes: Sequence[str]) -> dict[str, Any]:
 
 
 def represent_introspection(claims: TokenClaims | None) -> dict[str, Any]:
-    """Render an `Introspection`. It reveals nothing about a token that is not active."""
+    """Render an `Introspection`. It reveals nothing about an inactive token."""
     if claims is None:
         return {"active": False}
     return {

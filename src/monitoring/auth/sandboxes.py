@@ -1,6 +1,6 @@
-"""The sandbox of a team: a team behind the team, in which nothing is real.
+"""Team sandboxes. A sandbox is a separate team for testing, in which nothing is real.
 
-Whatever belongs to a team is kept apart by its id, so the two worlds never meet.
+All data is separated by team id, so live and sandbox data never mix.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from monitoring.contract.problems import Problem
 
 _SUFFIX = " (sandbox)"
 
-# "Last used" is accurate to the minute, which saves a write with every page.
+# "Last used" is accurate to the minute, which avoids a write for every page.
 _USED_GRAIN = timedelta(minutes=1)
 
 
 async def open_sandbox(team_id: UUID) -> Team:
-    """Return a team's sandbox, which is made when somebody asks for it first. It has the team's plan."""
+    """Return a team's sandbox, creating it with the team's plan if it does not exist."""
     if sandbox := await Team.get_or_none(sandbox_of_id=team_id):
         return sandbox
     async with transaction():
@@ -31,7 +31,7 @@ async def open_sandbox(team_id: UUID) -> Team:
 
 
 async def visit_sandbox(team_id: UUID) -> Team:
-    """Return a team's sandbox as `open_sandbox` does, and note that it is in use."""
+    """Return a team's sandbox, creating it if necessary, and record that it is in use."""
     sandbox, now = await open_sandbox(team_id), datetime.now(UTC)
     if sandbox.sandbox_used_at is None or now - sandbox.sandbox_used_at > _USED_GRAIN:
         await note_use(sandbox.id, now)
@@ -39,7 +39,7 @@ async def visit_sandbox(team_id: UUID) -> Team:
 
 
 async def note_use(sandbox_id: UUID, now: datetime) -> None:
-    """Note that a sandbox is in use, so that its monitors are checked at short intervals."""
+    """Record that a sandbox is in use, so that its monitors are checked at short intervals."""
     await Team.filter(id=sandbox_id).update(sandbox_used_at=now)
 
 
@@ -49,7 +49,7 @@ async def is_sandbox(team_id: UUID) -> bool:
 
 
 async def demand_sandbox(team_id: UUID) -> None:
-    """Raise `Problem("sandbox_only")` for a team that is none."""
+    """Raise `Problem("sandbox_only")` unless the team is a sandbox."""
     if not await is_sandbox(team_id):
         raise Problem("sandbox_only")
 
@@ -57,7 +57,7 @@ async def demand_sandbox(team_id: UUID) -> None:
 async def _make_sandbox(team: Team) -> Team:
     sandbox_id, now = uuid7(), datetime.now(UTC)
     name = team.name[: MAX_NAME_CHARACTERS - len(_SUFFIX)] + _SUFFIX
-    if await Team.exists(name=name):  # somebody has called a team so
+    if await Team.exists(name=name):  # another team has this name
         name = f"{sandbox_id}{_SUFFIX}"
     return await Team.create(
         id=sandbox_id,

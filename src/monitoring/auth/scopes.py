@@ -1,4 +1,4 @@
-"""What a key or a token may do."""
+"""The scopes of keys and tokens."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ DEFAULT_SCOPES = ("monitors:read", "monitors:write")
 
 
 def narrow_scopes(granted: list[str], requested: str | None) -> list[str] | None:
-    """Return the scopes a token gets, in the key's order; None if it asks for more than the key has.
+    """Return a new token's scopes, in the key's order. None if the key lacks a requested scope.
 
-    An empty request means all scopes of the key (RFC 6749 §3.3).
+    An empty or missing `requested` means all scopes of the key (RFC 6749 §3.3).
     """
     wanted = set((requested or "").split(" ")) - {""}
     if not wanted:

@@ -1,4 +1,4 @@
-"""The security checks that Connexion runs before a request: bearer token and publisher's secret."""
+"""The security checks that Connexion runs before a request: bearer tokens and publisher secrets."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*)")  # RFC 6750 §2.1
 
 
 class BearerSecurity(SecurityHandler):
-    """`bearerAuth`: a valid key's token, with the operation's scope, within the key's rate limit."""
+    """`bearerAuth`: an active key's token with the operation's scope, within the key's rate limit."""
 
     async def let_in(self, request: Request, scheme: Node) -> Caller:  # noqa: ARG002 - one scheme only
-        """Return the caller. The operation's `x-required-scope` names the scope: http schemes list none."""
+        """Authenticate and return the caller. Raises Problem.
+
+        The operation's `x-required-scope` names the scope, because http schemes list none.
+        """
         backends, claims = current_backends(), _read_token(request)
         allowance = await backends.counters.hit(backends.settings.rate_limit_api, claims.client_id)
         caller = await _find_caller(request, claims)
@@ -41,16 +44,16 @@ class BearerSecurity(SecurityHandler):
 
 
 class WebhookSecurity(SecurityHandler):
-    """`webhookSecret`: the operator's secret. A bearer token sent beside it must be valid too.
+    """`webhookSecret`: requires the operator's secret. If a bearer token is also sent, it must be valid too.
 
-    Where the operation lists them and the operator has set them, Ghost's signature is as good as the secret,
-    and Outrank's access token is as good as both.
+    If the operation lists them and the operator has configured them, Ghost's signature replaces the secret,
+    and Outrank's access token replaces both the secret and the bearer token.
     """
 
     async def let_in(self, request: Request, scheme: Node) -> TestPublisher | None:  # noqa: ARG002 - all are judged
-        """Return no caller: a publisher acts for no team, whichever token it sends beside the secret.
+        """Authenticate a publisher. Returns a TestPublisher for a test secret, and otherwise None.
 
-        Only one that tests is told from the others.
+        A publisher is no caller, because it acts for no team, even if it also sends a token. Raises Problem.
         """
         settings = current_backends().settings
         listed = {name for alternative in operation_of(request)["security"] for name in alternative}
@@ -76,7 +79,7 @@ SECURITY_HANDLERS: dict[str, type[SecurityHandler]] = {"bearer": BearerSecurity,
 
 
 def _sends_credentials(request: Request) -> bool:
-    """Return whether there is more than a scheme: some generated clients send `Bearer ` without a token."""
+    """Return whether `Authorization` has credentials. Some clients send `Bearer ` without a token."""
     return any(value.strip().lower() != "bearer" for value in request.headers.getlist("authorization"))
 
 
@@ -92,7 +95,7 @@ def _read_token(request: Request) -> TokenClaims:
 
 
 async def _find_caller(request: Request, claims: TokenClaims) -> Caller:
-    """Return the caller, unless the token or its key was revoked."""
+    """Return the caller for a token's claims. Raises Problem if the token or its key was revoked."""
     try:
         key = await find_living_key(claims)
     except InvalidTokenError:
@@ -106,7 +109,7 @@ async def _find_caller(request: Request, claims: TokenClaims) -> Caller:
 async def _find_problem(
     request: Request, signing_secrets: Sequence[SecretStr], access_tokens: Sequence[SecretStr]
 ) -> Problem | None:
-    """Return the problem of a request without a valid secret or access token. None if Ghost has signed it."""
+    """Return why a request without a valid secret or access token is refused. None if Ghost signed it."""
     if signing_secrets and "x-ghost-signature" in request.headers:
         return await find_fault_of_signature(request, signing_secrets)
     if access_tokens and _sends_credentials(request) and "x-webhook-secret" not in request.headers:
@@ -115,9 +118,10 @@ async def _find_problem(
 
 
 async def _refuse_publisher(request: Request, problem: Problem) -> Never:
-    """Count a wrong secret, and only those, so that others behind the publisher's proxy never lock it out.
+    """Count a failed authentication, then raise the problem, or `Problem("rate_limited")`.
 
-    Secrets have at least 16 characters, which cannot be guessed at any rate.
+    Only failures count, so that others behind the same proxy never lock the publisher out. Secrets have at
+    least 16 characters, too many to guess at any rate.
     """
     policy = current_backends().settings.rate_limit_webhook_failures
     await count_request(request, policy, client_network(request))

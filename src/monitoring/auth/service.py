@@ -1,6 +1,6 @@
-"""Teams, keys and tokens: every function is one transaction or one statement.
+"""Operations on teams, keys and tokens. Each function is one transaction or one statement.
 
-A token can be revoked before it expires (RFC 7009), and a client may ask whether it is active (RFC 7662).
+A token can be revoked before it expires (RFC 7009) and introspected (RFC 7662).
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.backends.fields import read_id, read_moment, uuid7
 
-# "Last used" is accurate to the minute, which saves a write with every request.
+# "Last used" is accurate to the minute, which avoids a write for every request.
 LAST_USED_GRAIN = timedelta(minutes=1)
 
 
 class AnotherClientsTokenError(Exception):
-    """The client that revokes a token is not the one that got it."""
+    """The token to revoke was issued to another client."""
 
 
 class KeyExistsError(Exception):
-    """There already is a key with this id."""
+    """A key with this id already exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class CreatedKey:
 
 @dataclass(frozen=True, slots=True)
 class LivingKey:
-    """A key that is not revoked, as far as requests need it."""
+    """The properties of an active key that requests need."""
 
     client_id: str
     team_id: UUID
@@ -75,7 +75,10 @@ async def create_team(name: str, plan: str, max_monitors: int) -> Team:
 
 
 async def change_plan(name: str, plan: str, max_monitors: int) -> Team | None:
-    """Move a team to a plan; None if there is no such team. Monitors beyond a smaller plan stay."""
+    """Change a team's plan and return the team. None if there is no such team.
+
+    Monitors that exceed a smaller plan are kept.
+    """
     async with transaction():
         team = await Team.select_for_update(no_key=True).get_or_none(name=name, sandbox_of=None)
         if team is None:
@@ -88,16 +91,16 @@ async def change_plan(name: str, plan: str, max_monitors: int) -> Team | None:
 
 
 async def list_teams() -> list[Team]:
-    """Return all teams, oldest first. Sandboxes are none."""
+    """Return all teams except sandboxes, oldest first."""
     return await Team.filter(sandbox_of=None).order_by("id")
 
 
 async def create_key(
     team: Team, name: str, scopes: Sequence[str], by: Actor = COMMAND_LINE, key_id: UUID | None = None
 ) -> CreatedKey:
-    """Create a key; any number of them can live at once. A sandbox's key is a test key.
+    """Create a key for a team, which can have any number of keys. A sandbox's key is a test key.
 
-    A `key_id` that the caller chooses makes one key only: using it again raises `KeyExistsError`.
+    A caller can choose `key_id` to create at most one key. Raises `KeyExistsError` if it already exists.
     """
     secret = generate_client_secret()
     try:
@@ -119,14 +122,14 @@ async def create_key(
 
 
 async def find_team(name: str) -> Team | None:
-    """Return the team with this name. A sandbox is found by its team."""
+    """Return the team with this name. None if there is none, or if it is a sandbox."""
     return await Team.get_or_none(name=name, sandbox_of=None)
 
 
 async def list_keys(team_id: UUID | None = None, *, of_both_worlds: bool = False) -> list[ApiKey]:
-    """Return a team's keys, or all keys, oldest first, including revoked ones.
+    """Return a team's keys, or all keys if `team_id` is None, oldest first, including revoked keys.
 
-    Those of the team's sandbox are another team's, unless the keys `of_both_worlds` are wanted.
+    With `of_both_worlds`, the keys of the team's sandbox are included.
     """
     of_sandbox = Q(team__sandbox_of_id=team_id) if of_both_worlds else Q()
     keys = ApiKey.filter(Q(team_id=team_id) | of_sandbox) if team_id else ApiKey.all()
@@ -134,7 +137,10 @@ async def list_keys(team_id: UUID | None = None, *, of_both_worlds: bool = False
 
 
 async def find_key(client_id: str, team_id: UUID | None) -> ApiKey | None:
-    """Return a key of the team, or of any team, revoked or not; None if there is no such key."""
+    """Return a team's key, active or revoked. None if there is no such key.
+
+    If `team_id` is None, the key may be any team's.
+    """
     if not is_client_id(client_id):
         return None
     keys = ApiKey.filter(team_id=team_id) if team_id else ApiKey.all()
@@ -144,7 +150,7 @@ async def find_key(client_id: str, team_id: UUID | None) -> ApiKey | None:
 async def revoke_key(
     client_id: str, *, team_id: UUID | None = None, by: Actor = COMMAND_LINE
 ) -> ApiKey | None:
-    """Revoke a key from the next request on. Returns None if the team has no such key. Idempotent."""
+    """Revoke a key, effective from the next request. None if there is no such key. Idempotent."""
     async with transaction():
         key = await find_key(client_id, team_id)
         if key is None:
@@ -156,10 +162,9 @@ async def revoke_key(
 
 
 async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
-    """Return the key of these credentials, unless it was revoked.
+    """Return the active key for these credentials. None if they are wrong or the key is unknown or revoked.
 
-    Refusing unknown, revoked and wrong credentials costs the same work: one statement that returns one row,
-    and one comparison.
+    All three refusals take the same time: one statement that returns one row, and one comparison.
     """
     name = client_id if is_client_id(client_id) else ""
     if not is_same_secret(client_secret, await read_living_sha256(name, NO_KEY_SHA256)):
@@ -168,9 +173,9 @@ async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
 
 
 async def find_living_key(claims: TokenClaims) -> LivingKey | None:
-    """Return the key of a token unless it was revoked, and update its last use. Called with every request.
+    """Return a token's key, and update when it was last used. Called for every request.
 
-    Raises `InvalidTokenError` if the token itself was revoked.
+    None if the key was revoked. Raises `InvalidTokenError` if the token itself was revoked.
     """
     row = await read_living_key(claims.client_id, claims.token_id)
     if row is None:
@@ -187,9 +192,9 @@ async def find_living_key(claims: TokenClaims) -> LivingKey | None:
 
 
 async def revoke_token(client: ApiKey, token: str) -> None:
-    """Revoke a token: every process refuses it from the very next request on. Idempotent.
+    """Revoke a token, effective in every process from the next request. Idempotent.
 
-    Does nothing if the token is not valid anyway. Raises `AnotherClientsTokenError`.
+    Does nothing if the token is already invalid. Raises `AnotherClientsTokenError` if it is another client's.
     """
     backends = current_backends()
     try:
@@ -205,7 +210,7 @@ async def revoke_token(client: ApiKey, token: str) -> None:
 
 
 async def find_active_token(team_id: UUID, token: str) -> TokenClaims | None:
-    """Return the claims of a team's token, with the scopes it has now, or None if it would be refused."""
+    """Return the claims of a team's active token, with its current scopes. None if it is not active."""
     try:
         claims = verify_token(current_backends().settings, token)
         key = await find_living_key(claims)

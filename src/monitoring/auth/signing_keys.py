@@ -1,6 +1,6 @@
-"""The keys that sign tokens: the first signs, all verify, and their public halves are published.
+"""The keys that sign tokens. The first key signs, all keys verify, and public keys are published.
 
-The key alone decides the algorithm of its signatures. The algorithm in a token's header is ignored.
+The key alone determines the signature algorithm. The algorithm in a token's header is ignored.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ HS256 = "HS256"
 
 _NEW_RSA_BITS = 2048
 
-# What RFC 7638 §3.2 takes of a key for its thumbprint (RFC 8037 §2 for Ed25519).
+# The JWK members that a thumbprint covers (RFC 7638 §3.2, and RFC 8037 §2 for Ed25519).
 _THUMBPRINT_MEMBERS = {"RSA": ("e", "kty", "n"), "OKP": ("crv", "kty", "x")}
 
 
 class Algorithm(StrEnum):
-    """How a private key signs. Every conforming verifier has to know RS256 (RFC 9068 §2.1)."""
+    """A private key's signature algorithm. Every conforming verifier must support RS256 (RFC 9068 §2.1)."""
 
     RS256 = "RS256"
     EDDSA = "EdDSA"
@@ -39,7 +39,7 @@ class Algorithm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A key from the settings. `public_jwk` is the public half as a JWK (RFC 7517); None for a secret."""
+    """A key from the settings. `public_jwk` is its public key as a JWK (RFC 7517). None for a secret."""
 
     key_id: str
     algorithm: str
@@ -50,13 +50,13 @@ class SigningKey:
 
 @lru_cache(maxsize=8)  # an installation has one list; tests run several services in one process
 def read_signing_keys(signing_keys: tuple[SecretStr, ...]) -> dict[str, SigningKey]:
-    """Return the keys by their ids, in the order of the settings: the first one signs."""
+    """Return the keys by id, in the order of the settings. The first one signs."""
     keys = [_read_signing_key(secret.get_secret_value()) for secret in signing_keys]
     return {key.key_id: key for key in keys}
 
 
 def generate_signing_key(algorithm: Algorithm) -> str:
-    """Make a private key, as `SIGNING_KEYS` takes it: PKCS #8 in PEM in base64, one line."""
+    """Generate a private key for `SIGNING_KEYS`, as base64-encoded PKCS #8 PEM on one line."""
     key: PrivateKey = (
         Ed25519PrivateKey.generate()
         if algorithm is Algorithm.EDDSA
@@ -68,7 +68,7 @@ def generate_signing_key(algorithm: Algorithm) -> str:
 def _read_signing_key(text: str) -> SigningKey:
     private_key = read_private_key(text)
     if private_key is None:
-        # The name of a secret reveals nothing about it.
+        # The key id is a hash, which reveals nothing about the secret.
         key_id = hashlib.sha256(f"kid:{text}".encode()).hexdigest()[:16]
         return SigningKey(key_id, HS256, text, text, None)
     public_key = private_key.public_key()
@@ -83,6 +83,6 @@ def _read_signing_key(text: str) -> SigningKey:
 
 
 def _thumbprint(public: Mapping[str, str]) -> str:
-    """Return the thumbprint of a public key (RFC 7638), which identifies it everywhere."""
+    """Return a public key's thumbprint (RFC 7638), which is its globally unique id."""
     digest = hashlib.sha256(orjson.dumps(public, option=orjson.OPT_SORT_KEYS)).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

@@ -1,6 +1,6 @@
-"""Bearer tokens: JWT (RFC 7519) of the profile for access tokens (RFC 9068).
+"""Bearer tokens: JWTs (RFC 7519) that follow the access token profile (RFC 9068).
 
-The first signing key signs, and any of them verifies.
+The first signing key signs, and all signing keys verify.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from pydantic import SecretStr
 from monitoring.auth.signing_keys import HS256, SigningKey, read_signing_keys
 from monitoring.settings import Settings
 
-LIFETIME_SECONDS = 86_400  # 24 hours, by the published interface
+LIFETIME_SECONDS = 86_400  # 24 hours, as documented
 TOKEN_TYPE = "at+jwt"  # noqa: S105 - a media type (RFC 9068 §2.1)
 AUDIENCE = "monitoring-api"
 
-# The issuer of tokens that a secret signs, which only this service verifies. Replicas of earlier versions
-# accept no other, and they still run while a new version is deployed.
+# The issuer of tokens signed with a secret, which only this service verifies. Replicas of earlier versions
+# accept no other issuer, and still run while a new version is deployed.
 SECRET_ISSUER = "monitoring-service"  # noqa: S105 - a name
 
-# How many tokens in use are remembered. Those that this service signs have some 900 characters.
+# The number of verified tokens to cache. Tokens that this service signs have some 900 characters.
 REMEMBERED_TOKENS = 4096
 MAX_TOKEN_CHARACTERS = 4096
 
@@ -35,7 +35,7 @@ _REQUIRED = ["iss", "aud", "sub", "iat", "exp", "jti", "scope"]
 
 
 class InvalidTokenError(Exception):
-    """The token is expired, revoked, tampered with, or not one of ours."""
+    """The token is expired, revoked, tampered with, or not issued by this service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ def sign_token(settings: Settings, client_id: str, scopes: Sequence[str], now_se
 
 
 def verify_token(settings: Settings, token: str) -> TokenClaims:
-    """Check signature, audience and time. Raises `InvalidTokenError`.
+    """Verify a token's signature, audience and expiry, and return its claims. Raises `InvalidTokenError`.
 
-    Revocations of the token or its key are checked by `service.find_living_key`, in the database.
+    Revocation of the token or its key is checked by `service.find_living_key` in the database.
     """
     if len(token) > MAX_TOKEN_CHARACTERS:
         raise InvalidTokenError
@@ -79,7 +79,7 @@ def verify_token(settings: Settings, token: str) -> TokenClaims:
     return claims
 
 
-# A signed token never changes, so only the expiry of a verified one has to be checked again.
+# A signed token never changes, so once it is verified, only its expiry must be checked again.
 @lru_cache(maxsize=REMEMBERED_TOKENS)
 def _read_token(signing_keys: tuple[SecretStr, ...], token: str) -> TokenClaims:
     try:
@@ -99,17 +99,17 @@ def _read_token(signing_keys: tuple[SecretStr, ...], token: str) -> TokenClaims:
 
 
 def _demand_canonical(token: str) -> None:
-    """Refuse other spellings of a token, such as with padding, which PyJWT would read (RFC 7515 §2)."""
+    """Refuse non-canonical encodings of a token, such as with padding, which PyJWT accepts (RFC 7515 §2)."""
     for segment in token.split("."):
         if base64url_encode(base64url_decode(segment)).decode() != segment:
             raise InvalidTokenError
 
 
 def _decode(key: SigningKey, header: dict[str, Any], token: str) -> dict[str, Any]:
-    """Verify with the key's own algorithm, and check the claims.
+    """Verify a token with the key's own algorithm, validate its claims, and return them.
 
-    The issuer of a token that a private key signed is not compared. The key signs nothing else, so the token
-    is ours whatever the service's address was, and it stays valid when BASE_URL changes.
+    For a private key, the issuer is not compared. The key signs nothing else, so the token is ours regardless
+    of the service's address, and stays valid when BASE_URL changes.
     """
     is_secret = key.algorithm == HS256
     if not is_secret and header.get("typ") != TOKEN_TYPE:

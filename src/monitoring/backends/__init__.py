@@ -1,1 +1,1 @@
-"""The backends: database, blog storage, queue and counters. Code outside does not know which kind is used."""
+"""The backends: database, blog storage, queue and counters, each with interchangeable implementations."""

@@ -25,7 +25,7 @@ __all__ = ["Backends", "current_backends", "open_backends"]
 
 @dataclass(frozen=True, slots=True)
 class Backends:
-    """The opened backends of one app. `blog_storage` is None when none is configured."""
+    """The open backends of one app. `blog_storage` is None if none is configured."""
 
     settings: Settings
     database: Database
@@ -36,7 +36,7 @@ class Backends:
 
     @contextmanager
     def activate(self) -> Iterator[None]:
-        """Make these the current backends, in this task and those it starts."""
+        """Make these the current backends in this task and the tasks it starts."""
         token = _current.set(self)
         try:
             with self.database.activate():
@@ -45,17 +45,17 @@ class Backends:
             _current.reset(token)
 
     def start_worker(self) -> None:
-        """Run tasks in this process, on the running loop, until `stop_worker` or the end of the backends."""
+        """Run tasks on this process's event loop until `stop_worker` or until the backends are closed."""
         with self.activate():  # every task starts in a copy of this context
             self.queue.start_worker(self.settings.worker_threads)
 
     async def stop_worker(self, finishing_seconds: float = 0.0) -> None:
-        """Let running tasks finish for so long, then cancel them."""
+        """Give running tasks up to `finishing_seconds` to finish, then cancel them."""
         await self.queue.stop_worker(finishing_seconds)
 
 
 def open_storage_of(settings: Settings, max_turns: int = 1) -> BlogStorage | None:
-    """Open the blog storage that the settings name, if any. Raises `SettingsError` if there is none such."""
+    """Open the configured blog storage. None without one. Raises `SettingsError` if its URL is invalid."""
     if not settings.blog_storage_url:
         return None
     from monitoring.backends.objects import open_blog_storage  # noqa: PLC0415 - 5 MiB, with its library
@@ -70,9 +70,9 @@ async def open_backends(
     model_modules: Sequence[str] = MODEL_MODULES,
     tasks: Sequence[Task] | None = None,
 ) -> AsyncIterator[Backends]:
-    """Open every backend the settings name, and close them in reverse order.
+    """Open all configured backends, and close them in reverse order.
 
-    Servers that are away do not prevent the start: they are tried again when they are needed.
+    Unavailable servers do not prevent the start: connections are retried when they are needed.
     """
     async with AsyncExitStack() as stack:
         queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks)
@@ -82,7 +82,7 @@ async def open_backends(
         backends = Backends(
             settings=settings,
             database=database,
-            # A transaction that puts an object holds a connection. The other half is for all others.
+            # A transaction that puts an object holds a connection. Half of the pool is left for all others.
             blog_storage=open_storage_of(settings, max(1, settings.database_pool_max_connections // 2)),
             counters=counters,
             clock=Clock(database.read_time if is_postgres(database.context.db()) else None),

@@ -1,7 +1,7 @@
-"""The clock that schedules use.
+"""The clock for schedules.
 
-All processes use the database's clock, because they share it: otherwise a machine with a wrong clock would
-shift the schedules of all others. Between two readings the monotonic clock carries it on.
+All processes share the database's clock. Otherwise a machine with a wrong clock would shift all schedules.
+Between two readings, the time advances with the monotonic clock.
 """
 
 from __future__ import annotations
@@ -15,27 +15,28 @@ from monitoring.backends.errors import BackendUnavailable
 
 READ_INTERVAL_SECONDS = 1.0
 
-# A clock that is corrected gradually moves less between two readings. Checks are at least 30 seconds apart.
+# A gradual clock correction moves less than this between readings. Checks are at least 30 seconds apart.
 SMALLEST_JUMP = timedelta(seconds=10)
 
-# A time that is further in the future than allowed, by more than this, was written by a clock that was ahead.
+# A stored time that exceeds the latest valid time by more than this was written by a fast clock.
 TOLERANCE = timedelta(minutes=2)
 
-# For this long after a jump nothing is deleted because of its age: the clock may still be corrected.
+# After a jump, nothing is deleted by age for this time, because the clock may still be corrected.
 SETTLING = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
 
 
 def read_machine_time() -> datetime:
-    """Read the clock of this machine."""
+    """Read this machine's clock."""
     return datetime.now(UTC)
 
 
 class Clock:
-    """The time of the database, or of this machine if the database has no clock of its own (SQLite).
+    """The database's clock, or this machine's clock if the database has none (SQLite).
 
-    `monotonic` returns seconds and never goes back. It may stop while the machine sleeps: that is a jump.
+    `monotonic` returns seconds and never goes back. If it stops while the machine sleeps, that counts as a
+    jump.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Clock:
         self._jumped_at: float | None = None
 
     def now(self) -> datetime:
-        """Return the time in UTC."""
+        """Return the current time in UTC."""
         return self._believed.now()
 
     @property
@@ -62,14 +63,14 @@ class Clock:
 
     @property
     def is_settled(self) -> bool:
-        """Whether it has not jumped for an hour."""
+        """Whether the clock has not jumped within SETTLING."""
         since = None if self._jumped_at is None else self._monotonic() - self._jumped_at
         return since is None or since >= SETTLING.total_seconds()
 
     async def read(self) -> None:
-        """Read the clocks, and log once if one has jumped since the last reading.
+        """Read the clocks, and log a warning if one has jumped since the last reading.
 
-        While the database is away, its time is carried on.
+        While the database is unavailable, its time advances with the monotonic clock.
         """
         if self._machine.set(self._read_machine_time()) and self._believed is self._machine:
             self._note_jump()
@@ -98,7 +99,7 @@ class Clock:
 
 
 class _Dial:
-    """The last reading of a clock, carried on by the monotonic clock."""
+    """A clock's last reading, advanced by the monotonic clock."""
 
     def __init__(self, name: str, monotonic: Callable[[], float], moment: datetime) -> None:
         self._name = name
@@ -109,7 +110,7 @@ class _Dial:
         return self._moment + timedelta(seconds=self._monotonic() - self._read_at)
 
     def set(self, moment: datetime) -> bool:
-        """Store a reading. Log and return whether it is far from the expected time."""
+        """Store a reading. Returns whether it is a jump from the expected time, which is logged."""
         ahead = moment - self.now()
         self._moment, self._read_at = moment, self._monotonic()
         if abs(ahead) < SMALLEST_JUMP:

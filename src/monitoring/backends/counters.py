@@ -1,4 +1,4 @@
-"""Rate-limit windows, shared through Redis. While Redis is away, each process counts on its own."""
+"""Rate-limit windows, shared through Redis. While Redis is unavailable, each process counts on its own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TIMEOUT_SECONDS = 0.25
 MAX_CONNECTIONS = 50
 MAX_WINDOWS = 100_000
 
-# Count, start the window at the first hit, and return what is left of it: one atomic round trip.
+# Count, start the window at the first hit, and return its remaining time, in one atomic round trip.
 _HIT = """
 local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
@@ -37,7 +37,7 @@ return {count, redis.call('PTTL', KEYS[1])}
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a policy still allows after this hit. `reset_seconds` is rounded up."""
+    """The remaining quota of a policy after a hit. `reset_seconds` is rounded up."""
 
     policy: RateLimitPolicy
     allowed: bool
@@ -54,7 +54,7 @@ class Allowance:
 
 
 class Counters:
-    """Counts hits in windows that start with their first hit. Never fails and never waits long."""
+    """Counts hits in windows that start with their first hit. It never fails and never waits long."""
 
     def __init__(
         self, redis_url: SecretStr | None = None, clock: Callable[[], float] = time.monotonic
@@ -67,18 +67,18 @@ class Counters:
         self._free_connections = asyncio.Semaphore(MAX_CONNECTIONS)
 
     async def hit(self, policy: RateLimitPolicy, key: str) -> Allowance:
-        """Count one request under the key, and return what the policy still allows."""
+        """Count one request under the key, and return the remaining quota."""
         count, reset_seconds = await self._count(policy, key)
         return Allowance(
             policy=policy,
             allowed=count <= policy.limit,
             remaining=max(0, policy.limit - count),
-            # Rounding can make the rest of a window a hair longer than the window.
+            # Rounding can make the remaining time slightly longer than the window.
             reset_seconds=max(1, min(policy.window_seconds, math.ceil(reset_seconds))),
         )
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to Redis."""
         if self._client:
             await self._client.aclose()
 
@@ -91,8 +91,8 @@ class Counters:
                 self._breaker.open()
                 self._outage.begin(error)
                 if isinstance(error, ReadOnlyError) and self._client:
-                    # Another server may be the primary now. Connections in use notice it for themselves: to
-                    # take one away while it connects would be an AttributeError there.
+                    # Another server may now be the primary. Connections in use detect that themselves:
+                    # disconnecting one while it connects would raise AttributeError there.
                     await self._client.connection_pool.disconnect(inuse_connections=False)
             else:
                 self._breaker.close()
@@ -103,7 +103,7 @@ class Counters:
         return self._memory.hit(policy, key)
 
     async def _find_free_connection(self) -> bool:
-        """Wait briefly for a free connection. If all are in use, Redis is not at fault: that is no outage."""
+        """Wait briefly for a free connection. Returns False if all are in use, which is no outage."""
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 return await self._free_connections.acquire()
@@ -112,9 +112,9 @@ class Counters:
 
 
 def _make_client(redis_url: str) -> Redis:
-    """Make a client that waits briefly for an answer.
+    """Create a client with short timeouts.
 
-    It retries once if Redis has closed the connection, which may have been idle for long.
+    It retries once if Redis has closed the connection, which may have been idle.
     """
     pool = ConnectionPool.from_url(
         redis_url,
@@ -127,9 +127,9 @@ def _make_client(redis_url: str) -> Redis:
 
 
 class _MemoryWindows:
-    """Windows of one process. A policy's windows end in the order they began, so clearing needs no search.
+    """The windows of one process. A policy's windows end in starting order, so expiry needs no search.
 
-    A policy has at most `MAX_WINDOWS`. Beyond that the oldest one is dropped.
+    A policy has at most `MAX_WINDOWS` windows. Beyond that, the oldest one is dropped.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -151,7 +151,7 @@ class _MemoryWindows:
 
 @asynccontextmanager
 async def open_counters(redis_url: SecretStr | None) -> AsyncIterator[Counters]:
-    """Open the counters; without a URL they live in this process."""
+    """Open the counters. If `redis_url` is None, they are local to this process."""
     counters = Counters(redis_url)
     try:
         yield counters

@@ -1,4 +1,4 @@
-"""The backends of the running request or task."""
+"""Access to the current request's or task's backends."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from monitoring.backends.assembly import Backends
 
-# A context variable and no global: several apps live in one process when tests run.
+# A context variable rather than a global, because several apps share one process in tests.
 _current: ContextVar[Backends] = ContextVar("current_backends")
 
 
 def current_backends() -> Backends:
-    """Return the active backends. Raises `RuntimeError` without a call of `activate()`."""
+    """Return the active backends. Raises `RuntimeError` if no backends are active."""
     try:
         return _current.get()
     except LookupError:

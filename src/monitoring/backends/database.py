@@ -1,4 +1,4 @@
-"""The database: SQLite in one process or a few, PostgreSQL for any number of machines."""
+"""The database: SQLite for a few processes, PostgreSQL for any number of machines."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from monitoring.backends.write_probe import write_probe
 from monitoring.metrics import DATABASE_POOL_CONNECTIONS
 from monitoring.settings import Settings, SettingsError
 
-# Two processes that migrate PostgreSQL at once take turns; the number is arbitrary and ours.
+# The advisory lock that serialises concurrent migrations of PostgreSQL. The number is arbitrary.
 _MIGRATION_LOCK = 7_023_417_065
 
-# Checks are stored all the time, by transactions that begin with these tables, in this order. A migration
-# that had the second one and waited for the first would be in a deadlock with them.
+# Checks are stored constantly, by transactions that lock these tables in this order. A migration that held
+# the second table and waited for the first would deadlock with them.
 _FIRST_TABLES = ("watches", "monitors")
 
-# How long a migration waits for a table that others use, before it lets the others go first for as long.
-# While it waits, all who come later wait behind it. At first it waits less than the second after which
-# PostgreSQL looks for a deadlock. So the migration gives way, and nobody else's transaction is undone. Later
-# it waits longer, because PostgreSQL stops its autovacuum only for sessions that have waited for a second.
+# The lock timeouts of a migration's attempts. After each timeout, it pauses as long to let others proceed,
+# because all later statements queue behind a waiting migration. The first timeout is below PostgreSQL's
+# deadlock timeout of one second, so that the migration gives way and no other transaction is rolled back.
+# Later ones are longer, because autovacuum yields only to sessions that have waited for a second.
 LOCK_PATIENCE_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 _OWN_TABLES = """
@@ -55,15 +55,15 @@ _OWN_TABLES = """
     ORDER BY array_position($1, relname::text), relname
 """
 
-# The first migration of a release is `NNNN_begin_0_3`. So older code can count the releases that followed.
+# A release's first migration is named like `NNNN_begin_0_3`, so that older code can count later releases.
 _BEGINS_A_RELEASE = re.compile(r"_begin_\d+_\d+$")
 
-# Tortoise describes models in process-wide variables: other threads wait while one of them opens a database.
+# Tortoise initialises models in process-wide variables, so only one thread at a time may open a database.
 _initialising = Lock()
 
 
 class Schema(NamedTuple):
-    """How the tables differ from those that this release was written for."""
+    """The differences between the database's migrations and those of this release."""
 
     newest: str
     """The last migration of this release."""
@@ -75,30 +75,30 @@ class Schema(NamedTuple):
 
     @property
     def is_too_new(self) -> bool:
-        """Whether it was migrated by the release after the next one, which has removed what this one uses."""
+        """Whether two or more later releases have migrated the database, which removes what this one uses."""
         return len([name for name in self.unknown if _BEGINS_A_RELEASE.search(name)]) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An opened database. Rows reach it through Tortoise's models while it is active."""
+    """An open database. Tortoise's models use it while it is active."""
 
     context: TortoiseContext
 
     def activate(self) -> AbstractContextManager[None]:
-        """Make this the database of the models, in this task and those it starts."""
+        """Make this the models' database in this task and the tasks it starts."""
         return activated(self.context)
 
     @property
     def outage(self) -> Outage:
-        """The outage of this database."""
+        """The database's outage state."""
         client: Any = self.context.db()
         return cast("Outage", client.outage)
 
     async def try_to_write(self) -> None:
-        """Write a row without meaning. Raises `DatabaseUnavailable`, also for another schema.
+        """Write a probe row. Raises `DatabaseUnavailable`, also if the schema does not fit this release.
 
-        A database whose disk is full, or which has become a standby, still answers reads.
+        Reads do not prove health: they succeed even if the disk is full or the server is a standby.
         """
         schema = await self.read_schema()
         if schema.pending:
@@ -109,7 +109,7 @@ class Database:
         self.outage.end(wrote=True)
 
     async def read_schema(self) -> Schema:
-        """Compare the tables with our migrations. Raises `DatabaseUnavailable`."""
+        """Compare the applied migrations with this release's. Raises `DatabaseUnavailable`."""
         try:
             applied = await find_applied_migrations(self.context.db())
         except OperationalError as error:
@@ -124,7 +124,7 @@ class Database:
 
     @property
     def has_clock(self) -> bool:
-        """Whether the database has a clock of its own. SQLite has none."""
+        """Whether the database has its own clock. SQLite has none."""
         return is_postgres(self.context.db())
 
     async def read_time(self) -> datetime:
@@ -134,7 +134,7 @@ class Database:
         return moment
 
     def measure_pool(self) -> None:
-        """Update the gauge of the pool's connections. SQLite has a single connection and no pool."""
+        """Update the gauge of pool connections. SQLite has one connection and no pool."""
         client: Any = self.context.db()
         if is_postgres(client):
             for state, count in client.count_connections().items():
@@ -145,7 +145,7 @@ class Database:
 async def open_database(
     settings: Settings, model_modules: Sequence[str] = MODEL_MODULES
 ) -> AsyncIterator[Database]:
-    """Open the database of the settings. It may be away: nothing connects before the first statement."""
+    """Open the configured database. It may be unavailable: the first statement opens the connection."""
     configuration = configure_tortoise(settings, model_modules)
     file_path = configuration["connections"].get("sqlite", {}).get("credentials", {}).get("file_path")
     database = Database(TortoiseContext())
@@ -161,16 +161,17 @@ async def open_database(
 
 
 def _make_private_file(path: Path, settings: Settings) -> None:
-    """Create SQLite's file, and its folder, inaccessible to other users of the machine: it holds secrets.
+    """Create SQLite's file and folder with access for their owner only, because the file contains secrets.
 
-    An existing file is never opened, not even as a test: when a process closes a file, it loses all its locks
-    on it, including SQLite's, and the next process to close the database deletes the write-ahead log
+    An existing file is never opened, not even as a test. A process that closes a file loses all its locks on
+    the file, including SQLite's. The next process to close the database would then delete the write-ahead log
     (https://www.sqlite.org/howtocorrupt.html, 2.2).
 
-    SQLite gives -wal and -shm files the mode of the database. Raises `SettingsError` if it cannot be written.
+    SQLite gives its -wal and -shm files the database's mode. Raises `SettingsError` if the file or folder is
+    not writable.
     """
     name = "DATA_DIR" if path.parent == settings.data_dir else "DATABASE_URL"
-    file = path.resolve()  # like SQLite, whose other files stand beside the target of a symbolic link
+    file = path.resolve()  # like SQLite, which puts its other files beside a symbolic link's target
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
@@ -182,20 +183,21 @@ def _make_private_file(path: Path, settings: Settings) -> None:
     if not os.access(file.parent, os.W_OK):
         raise SettingsError(f"{name}: {path.parent} cannot be written")
     for each in (file, *(file.with_name(file.name + suffix) for suffix in ("-wal", "-shm"))):
-        with suppress(FileNotFoundError, PermissionError):  # it may be another user's
+        with suppress(FileNotFoundError, PermissionError):  # it may belong to another user
             each.chmod(0o600)
 
 
-# The callbacks after the commit of this task's transaction, if there is one.
+# The callbacks to run after this task's transaction commits. None outside a transaction.
 _after_commit: ContextVar[list[Callable[[], None]] | None] = ContextVar("after_commit", default=None)
 
 
 @asynccontextmanager
 async def transaction() -> AsyncIterator[BaseDBAsyncClient]:
-    """Run the block in a transaction. Inside another transaction it is a savepoint.
+    """Run the block in a transaction, or in a savepoint if it is nested.
 
-    SQLite takes the write lock at the start and waits for it. PostgreSQL may raise `TransactionConflict`: the
-    same transaction may then be retried. `DatabaseUnavailable` means that the outcome is unknown.
+    SQLite acquires the write lock at the start, waiting if necessary. Raises `TransactionConflict` on
+    PostgreSQL if the transaction was rolled back and may be retried, and `DatabaseUnavailable` if the outcome
+    is unknown.
     """
     outer, postponed = _after_commit.get(), list[Callable[[], None]]()
     token = _after_commit.set(postponed)
@@ -212,9 +214,9 @@ async def transaction() -> AsyncIterator[BaseDBAsyncClient]:
 
 
 def after_commit(act: Callable[[], None]) -> None:
-    """Call a function once the caller's transaction is committed, or never if it is rolled back.
+    """Call `act` after the caller's transaction commits, or never if it is rolled back.
 
-    Outside a transaction it is called at once. It must not raise.
+    Outside a transaction, `act` is called immediately. It must not raise.
     """
     postponed = _after_commit.get()
     if postponed is None:
@@ -224,11 +226,11 @@ def after_commit(act: Callable[[], None]) -> None:
 
 
 async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> list[str]:
-    """Bring the tables up to date and return the names of the migrations that were applied.
+    """Apply pending migrations, and return their names.
 
-    Runs in one transaction, in one process at a time: safe at every start, and beside running processes.
-    Raises `TablesInUse` if these use the tables for half a minute without a break, or `DatabaseUnavailable`.
-    Then nothing has changed.
+    All run in one transaction, in one process at a time, so this is safe at every start and beside running
+    processes. Raises `TablesInUse` if other processes keep using the tables for half a minute, or
+    `DatabaseUnavailable`. Nothing has changed then.
     """
     async with open_database(settings, model_modules) as database:
         with database.activate():
@@ -243,7 +245,7 @@ async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODUL
 async def _migrate_once(
     settings: Settings, model_modules: Sequence[str], patience_seconds: float
 ) -> list[str]:
-    # A process that serves needs neither these modules nor our migrations, which are 3 MiB.
+    # Imported here because serving processes need neither these modules nor our migrations (3 MiB).
     from tortoise.migrations.executor import MigrationExecutor  # noqa: PLC0415
 
     applied = []
@@ -262,10 +264,10 @@ async def _migrate_once(
 
 
 async def _lock_tables(connection: BaseDBAsyncClient, patience_seconds: float) -> None:
-    """Take all tables before the first is changed. Raises `TablesInUse` if others use one for too long.
+    """Lock all tables before the first one is changed. Raises `TablesInUse` after `patience_seconds`.
 
-    A migration changes tables in its own order. Locks taken one by one would deadlock with transactions that
-    lock in another order.
+    A migration changes tables in its own order. If it locked them one by one, it would deadlock with
+    transactions that lock in another order.
     """
     rows = await connection.execute_query_dict(_OWN_TABLES, [list(_FIRST_TABLES)])
     tables = ", ".join(f'"{row["relname"]}"' for row in rows)

@@ -1,4 +1,4 @@
-"""Files that survive a power cut: afterwards either the complete old or the complete new content is there."""
+"""Atomic, durable file writes: after a power failure, a file has its complete old or new content."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MAX_NAME_BYTES = 255
 DRAFT = ".draft-"
 
 SIGN_OF_LIFE = "sign-of-life"
-SIGN_OF_LIFE_BYTES = 4096  # a block: less may fit where no file fits any more
+SIGN_OF_LIFE_BYTES = 4096  # a block: less may fit on a disk with no room for a file
 
 
 def write_durably(target: str, content: bytes) -> None:
-    """Write, sync and rename a file, then sync the folders that have a new entry. Raises `OSError`.
+    """Write, sync and rename a file, then sync all folders that have a new entry. Raises `OSError`.
 
-    obstore's LocalStore renames but never syncs, which can leave an empty file under the final name. Paths
-    are strings, since pathlib would be a third of a file's cost.
+    obstore's LocalStore never syncs, which can leave an empty file under the final name. Paths are strings
+    because pathlib would take a third of the time.
     """
     folder, name = os.path.split(target)
     extended_folders = _make_folder(folder)
@@ -39,7 +39,7 @@ def write_durably(target: str, content: bytes) -> None:
 
 
 def try_to_write(folder: str) -> None:
-    """Write a small file durably and remove it again. Raises `OSError`, for example when the disk is full."""
+    """Write a small file durably and remove it. Raises `OSError`, for example if the disk is full."""
     _make_folder(folder)
     draft = os.path.join(folder, _name_draft(SIGN_OF_LIFE))
     with _opened_alone(draft) as descriptor:
@@ -52,7 +52,7 @@ def try_to_write(folder: str) -> None:
 
 
 def remove_drafts(folder: str) -> None:
-    """Remove the drafts of killed processes from a folder. Drafts in use get their final name first."""
+    """Remove killed processes' drafts from a folder, after waiting until drafts in use are renamed."""
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         drafts = [entry.path for entry in entries if entry.name.startswith(DRAFT)]
         for draft in drafts:
@@ -61,9 +61,9 @@ def remove_drafts(folder: str) -> None:
 
 
 def _name_draft(name: str) -> str:
-    """Return the path of a target's draft. The next attempt overwrites the draft of a killed process.
+    """Return the file name of a target's draft. It is fixed, so a retry overwrites a killed process's draft.
 
-    No two targets of a folder share a draft, because a caller that writes both would wait for itself.
+    Targets in one folder never share a draft, because a caller that writes two of them would deadlock.
     """
     draft = f"{DRAFT}{name}"
     if len(os.fsencode(draft)) > MAX_NAME_BYTES:
@@ -72,7 +72,7 @@ def _name_draft(name: str) -> str:
 
 
 def _make_folder(folder: str) -> list[str]:
-    """Make a folder and its missing parents; returns the folders that have a new entry."""
+    """Create a folder and its missing parents, and return the folders that have a new entry."""
     above = os.path.dirname(folder)
     try:
         os.mkdir(folder)
@@ -92,7 +92,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 @contextmanager
 def _opened_alone(path: str) -> Iterator[int]:
-    """Open an empty file for exclusive writing by this thread."""
+    """Open a file for exclusive writing by this thread, and empty it."""
     while True:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
         try:

@@ -17,16 +17,16 @@ _READ_AT_ONCE = 500
 
 
 class Encrypted(NamedTuple):
-    """How many rows were re-encrypted, and how many cannot be decrypted."""
+    """The number of re-encrypted rows, and of rows that cannot be decrypted."""
 
     encrypted: int
     unreadable: int
 
 
 async def encrypt_column(rows: QuerySet[Row], column: str) -> Encrypted:
-    """Encrypt a column with the first key, where it is plain or encrypted with another key.
+    """Encrypt a column's values that are plain text or encrypted with a key other than the first.
 
-    A row that changes meanwhile is skipped, because the change has encrypted it.
+    A row that changes meanwhile is skipped, because the change itself encrypts the value.
     """
     encrypted = unreadable = 0
     async for row in read_in_order(rows, column):
@@ -42,7 +42,7 @@ async def encrypt_column(rows: QuerySet[Row], column: str) -> Encrypted:
 
 
 async def read_in_order(rows: QuerySet[Row], *columns: str) -> AsyncIterator[dict[str, Any]]:
-    """Yield these columns and the id of every row, reading some hundred rows at a time."""
+    """Yield the given columns and the id of every row, in batches of some hundred rows."""
     after_id: UUID | None = None
     while True:
         following = rows.filter(id__gt=after_id) if after_id else rows

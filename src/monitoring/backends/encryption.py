@@ -10,10 +10,10 @@ from pydantic import SecretStr
 
 from monitoring.backends.current import current_backends
 
-# Stands for encrypted text in answers.
+# The replacement for secrets in replies.
 MASK = "********"
 
-# The beginning of every Fernet token: its version, and the first bytes of a time in this millennium.
+# The first characters of every Fernet token: its version, and the high bytes of its time.
 _TOKEN_START = "gAAAAA"  # noqa: S105 - it says nothing about a key
 
 
@@ -33,7 +33,7 @@ def encrypt(text: str) -> str:
 def decrypt(stored: str) -> str:
     """Decrypt text with any of the keys. Plain text that an earlier release stored is returned unchanged.
 
-    Raises `UndecryptableError` if no key fits.
+    Raises `UndecryptableError` if no key decrypts the text.
     """
     if not is_encrypted(stored):
         return stored
@@ -45,12 +45,12 @@ def decrypt(stored: str) -> str:
 
 
 def is_encrypted(stored: str) -> bool:
-    """Return whether text is encrypted, rather than stored plain by an earlier release."""
+    """Return whether stored text is encrypted, rather than plain text from an earlier release."""
     return stored.startswith(_TOKEN_START)
 
 
 def is_up_to_date(stored: str) -> bool:
-    """Return whether text is encrypted with the first key."""
+    """Return whether stored text is encrypted with the first key."""
     newest, _ = _ciphers()
     try:
         newest.decrypt(stored.encode())

@@ -1,4 +1,4 @@
-"""Errors of backends. Callers need one distinction only: wait, or retry at once."""
+"""Backend errors. Callers need only one distinction: retry later or retry immediately."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ MAX_REASON_CHARACTERS = 200
 
 
 class BackendUnavailable(Exception):  # noqa: N818 - a state, not an error of the caller
-    """A backend does not answer, so the outcome is unknown. The client gets a 503.
+    """A backend does not respond, so the outcome is unknown. The client gets a 503.
 
-    `outage` is the outage that the error belongs to, which is logged once and counts refused requests. None
-    means that the backend is available, but this request cannot be served.
+    `outage` is the outage that caused the error, which is logged once and counts refused requests. It is None
+    if the backend is available but cannot serve this request.
     """
 
     def __init__(self, reason: str, outage: Outage | None = None) -> None:
@@ -27,15 +27,15 @@ class DatabaseUnavailable(BackendUnavailable):
 
 
 class StorageUnavailable(BackendUnavailable):
-    """The blog storage cannot be reached or refuses to work."""
+    """The blog storage cannot be reached or refuses requests."""
 
 
 class StorageChanged(StorageUnavailable):
-    """The object to replace has changed: another put was faster, or this one is late."""
+    """The object to replace has changed, because another put was faster."""
 
 
 class QueueUnavailable(BackendUnavailable):
-    """The queue cannot be reached. Nothing is lost: the sweeper sends what was not sent."""
+    """The queue cannot be reached. No job is lost: the sweep sends missing messages later."""
 
 
 class TransactionConflict(DatabaseUnavailable):
@@ -43,7 +43,7 @@ class TransactionConflict(DatabaseUnavailable):
 
 
 class TablesInUse(DatabaseUnavailable):
-    """A migration could not lock the tables, because others used them. Nothing was changed."""
+    """A migration could not lock the tables, because other sessions used them. Nothing was changed."""
 
 
 def describe_error(error: Exception) -> str:

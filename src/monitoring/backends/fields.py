@@ -1,4 +1,4 @@
-"""Column types that behave alike on SQLite and PostgreSQL."""
+"""Column types with identical behaviour on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ Reader = Callable[[Any], Any]
 
 
 def uuid7() -> UUID:
-    """Make an id that sorts by the time it was made (RFC 9562)."""
+    """Generate an id that sorts by creation time (RFC 9562)."""
     return generate_uuid7()
 
 
 def first_uuid7_at(moment: datetime) -> UUID:
-    """Return the smallest UUIDv7 of a moment (RFC 9562 §5.7): its first 48 bits are milliseconds.
+    """Return the smallest UUIDv7 at a time (RFC 9562 §5.7). Its first 48 bits are Unix milliseconds.
 
-    Moments before 1970 count as 1970. The first day of that year begins earlier in some time zones.
+    Times before 1970 count as 1970. They occur because 1970 begins earlier in some time zones.
     """
     return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)
 
 
 def uuid7_text() -> str:
-    """Make such an id as text. For many ids, Python's own UUID would be most of the cost."""
+    """Generate a UUIDv7 as text. For many ids, Python's UUID objects would be most of the cost."""
     return str(uuid_utils.uuid7())
 
 
 def read_id(found: UUID | str) -> UUID:
-    """Return an id from a result of our own SQL. SQLite stores ids as text."""
+    """Convert an id from a raw SQL result. SQLite stores ids as text."""
     return found if isinstance(found, UUID) else UUID(found)
 
 
 def read_moment(found: Any) -> Any:  # noqa: ANN401
-    """Return a moment from a result of our own SQL, or None. SQLite stores moments as text."""
+    """Convert a time from a raw SQL result. None stays None. SQLite stores times as text."""
     return datetime.fromisoformat(found) if isinstance(found, str) else found
 
 
 def readers_of(model: type[Model], names: Collection[str]) -> dict[str, Reader]:
-    """Return the readers of those columns whose stored values differ from Python's."""
+    """Return readers for the columns whose stored values differ from their Python values, by name."""
     types = {name: type(field_of(model, name)) for name in names}
     return {name: _READERS[type_] for name, type_ in types.items() if type_ in _READERS}
 
 
 def read_row(found: Mapping[str, Any], readers: Mapping[str, Reader]) -> dict[str, Any]:
-    """Return a row that a statement of our own found, with values as rows of models have them."""
+    """Return a raw SQL row with its values converted to those of model rows."""
     row = dict(found)
     for name, read in readers.items():
         if row[name] is not None:
@@ -65,19 +65,19 @@ def read_row(found: Mapping[str, Any], readers: Mapping[str, Reader]) -> dict[st
 
 
 class UtcDatetimeField(fields.DatetimeField[Moment]):
-    """A moment, always aware and always in UTC. A naive datetime is refused with `ValueError`.
+    """A timezone-aware datetime in UTC. A naive datetime is refused with `ValueError`.
 
-    SQLite stores text; `fromisoformat` reads it three times as fast as Tortoise's own parser.
+    SQLite stores text, which `fromisoformat` parses three times as fast as Tortoise's own parser.
     """
 
     def to_python_value(self, value: Any) -> datetime | None:  # noqa: ANN401
-        """Convert a database value: text or a datetime."""
+        """Convert a database value, text or a datetime, to a datetime in UTC."""
         if isinstance(value, str):
             value = datetime.fromisoformat(value)
         return _in_utc(value) if isinstance(value, datetime) else None
 
     def to_db_value(self, value: Any, instance: type[Model] | Model) -> Any:  # noqa: ANN401
-        """Convert the moment to UTC, so that its text sorts and compares as time does."""
+        """Convert a datetime to UTC, so that its text sorts and compares chronologically."""
         return super().to_db_value(_in_utc(value) if isinstance(value, datetime) else value, instance)
 
 
@@ -90,18 +90,18 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 class JsonTextField(Field[Json]):
-    """A JSON object or array stored as text, so that every database keeps the order of its keys."""
+    """A JSON object or array, stored as text so that every database keeps the key order."""
 
     SQL_TYPE = "TEXT"
     indexable = False
     field_type = dict
 
     def to_python_value(self, value: Any) -> Any:  # noqa: ANN401
-        """Parse the text of the database; objects and arrays are returned unchanged."""
+        """Parse text from the database. Objects and arrays are returned unchanged."""
         return orjson.loads(value) if isinstance(value, (str, bytes)) else value
 
     def to_db_value(self, value: Any, instance: type[Model] | Model) -> str | None:  # noqa: ANN401, ARG002
-        """Serialise the value. Integers beyond 64 bits are refused with `TypeError`."""
+        """Serialise a value. Integers beyond 64 bits are refused with `TypeError`."""
         return None if value is None else orjson.dumps(value).decode()
 
 

@@ -1,4 +1,4 @@
-"""New rows, of several tables at once."""
+"""Inserts rows into several tables together."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from monitoring.backends.tortoise_bridge import columns_of, field_of, note_saved
 
 
 async def insert_together(connection: BaseDBAsyncClient, *rows: Model) -> None:
-    """Insert rows of several tables within the caller's transaction, grouped by table.
+    """Insert rows into several tables in the caller's transaction. `rows` must be grouped by table.
 
-    PostgreSQL takes all in one statement, in which foreign keys may name rows of the same statement. Moments
-    must be in UTC, and only the database checks values.
+    PostgreSQL inserts all rows in one statement, in which foreign keys may reference each other. Times must
+    be in UTC, and only the database validates values.
     """
     tables = [(model, list(group)) for model, group in groupby(rows, type)]
     statements = [tables] if is_postgres(connection) else [[table] for table in tables]
@@ -49,7 +49,7 @@ def _insert(model: type[Model], rows: int, numbers: count[int]) -> str:
 
 
 def _values_of(connection: BaseDBAsyncClient, row: Model) -> list[Any]:
-    """Write a row's values for the driver: JSON is text, and so are SQLite's ids."""
+    """Convert a row's values for the driver: JSON to text, and ids to text for SQLite."""
     values = [getattr(row, name) for name in _columns_of(type(row))]
     for position, write in _writers_of(type(row), is_postgres(connection)):
         values[position] = write(values[position])

@@ -1,8 +1,8 @@
-"""Rows that are jobs: a worker claims a row for some time, and a sweep finds rows without a message.
+"""Database rows as jobs: a worker claims a row with a lease, and a sweep finds rows without a message.
 
 Such a table has the columns `attempts`, `due_at` and `claim`. A worker that claims a row moves `due_at` to
-the end of its lease, so that one condition finds rows that are due and rows whose worker died. A table that
-is swept also has `nudged_at`: when a message for the row was last sent. All times are by the shared clock
+the end of its lease, so that one condition finds both due rows and rows whose worker died. A swept table also
+has `nudged_at`, the time when a message for the row was last sent. All times are from the shared clock
 (`backends/clock.py`).
 """
 
@@ -30,7 +30,7 @@ from monitoring.backends.tasks import Task
 
 HEARTBEATS_A_LEASE = 3
 
-# A message that no worker has handled for this long counts as lost. One message too many costs one query.
+# After this time, an unhandled message counts as lost. A duplicate message costs only one query.
 NUDGE_INTERVAL = timedelta(seconds=30)
 
 log = logging.getLogger(__name__)
@@ -39,31 +39,30 @@ Row = TypeVar("Row", bound=Model)
 
 
 def is_due(now: datetime, longest: timedelta) -> Q:
-    """Match rows that a worker may claim: they are due, or the lease of their worker has ended.
+    """Match rows that a worker may claim, because they are due or their worker's lease has expired.
 
-    Rows further ahead than `longest`, the most that the table allows, match too: a clock that was ahead has
-    written them.
+    Rows due later than `longest` from now, the table's maximum wait, match too: a fast clock wrote them.
     """
     return Q(due_at__lte=now) | Q(due_at__gt=now + longest + TOLERANCE)
 
 
 def is_idle(now: datetime) -> Q:
-    """Match rows for which no message was sent lately, or only by a clock that was ahead."""
+    """Match rows without a message in the last NUDGE_INTERVAL, or with one dated by a fast clock."""
     return Q(nudged_at=None) | Q(nudged_at__lte=now - NUDGE_INTERVAL) | Q(nudged_at__gt=now + TOLERANCE)
 
 
 @dataclass(frozen=True, slots=True)
 class Claim(Generic[Row]):
-    """The right to work on a row until the lease ends. The row's attempts include the one that begins."""
+    """The exclusive right to process a row until its lease expires. `row.attempts` includes this attempt."""
 
-    # Further changes of a row that is given back.
+    # Additional column changes when the row is released without an attempt.
     when_given_back: ClassVar[Mapping[str, object]] = {}
 
     claim_id: UUID
     row: Row
 
     def held_row(self) -> QuerySet[Row]:
-        """Match the row as long as this claim holds it."""
+        """Match the row if this claim still holds it."""
         return type(self.row).filter(pk=self.row.pk, claim=self.claim_id)
 
     async def end(self, **result: object) -> bool:
@@ -71,12 +70,12 @@ class Claim(Generic[Row]):
         return bool(await self.held_row().update(claim=None, **result))
 
     async def give_back(self, **changes: object) -> None:
-        """Release the row as if the attempt had never begun. It is due at once by default."""
+        """Release the row and uncount the attempt. By default, the row is due immediately."""
         await _give_back(self.held_row(), {**self.when_given_back, **changes})
 
     @asynccontextmanager
     async def renewed(self, lease: timedelta) -> AsyncIterator[None]:
-        """Renew the lease as long as the block runs."""
+        """Renew the lease while the block runs."""
         renewing = asyncio.create_task(self._renew(lease))
         try:
             yield
@@ -95,9 +94,9 @@ class Claim(Generic[Row]):
     @classmethod
     @asynccontextmanager
     async def beginning(cls, candidates: QuerySet[Row]) -> AsyncIterator[UUID]:
-        """Yield the id of a new claim on one of the candidates.
+        """Yield a new claim id, with which the block claims one of the candidates.
 
-        If the block is cancelled, the row is given back, because the commit may have succeeded.
+        If the block is cancelled, the row is released, because the commit may have succeeded.
         """
         claim_id = uuid4()
         try:
@@ -108,17 +107,17 @@ class Claim(Generic[Row]):
 
 
 async def begin_attempt(row: Any, claim_id: UUID, lease_ends_at: datetime) -> None:  # noqa: ANN401 - such a row
-    """Claim a row that the caller has locked, count the attempt, and save the row."""
+    """Claim a row, count the attempt, and save the row. The caller must have locked the row."""
     row.attempts += 1
     row.due_at, row.claim = lease_ends_at, claim_id
     await row.save()
 
 
 async def sweep_idle(task: Task, find_idle: Callable[[datetime], Awaitable[QuerySet[Any]]], most: int) -> int:
-    """Send the task a message for each of up to `most` idle rows. Returns how many it sent.
+    """Send a task message for each of up to `most` idle rows. Returns the number of messages sent.
 
-    Sends nothing while the queue is away or holds `most` messages already: workers that are slower than the
-    sweep would never catch up.
+    Sends nothing while the queue is unavailable or already holds `most` messages. Otherwise workers slower
+    than the sweep would never catch up.
     """
     if await task.has_enough_messages(most):
         return 0
@@ -132,9 +131,9 @@ async def sweep_idle(task: Task, find_idle: Callable[[datetime], Awaitable[Query
 
 
 async def take_idle(idle: QuerySet[Any], now: datetime, **changes: object) -> list[UUID]:
-    """Mark rows as nudged in the caller's transaction, and return their ids.
+    """Mark idle rows as nudged in the caller's transaction, and return their ids.
 
-    Simultaneous callers get different rows.
+    Concurrent callers get different rows.
     """
     locked = idle.select_for_update(skip_locked=True).only("id")
     row_ids = [row.pk for row in await locked]
@@ -144,7 +143,7 @@ async def take_idle(idle: QuerySet[Any], now: datetime, **changes: object) -> li
 
 
 async def _give_back(held: QuerySet[Any], changes: Mapping[str, object]) -> None:
-    """Restore the row, even if the task is cancelled again by its group or by a closing loop."""
+    """Release the row completely, even if the task is cancelled again by its group or a closing loop."""
     as_before = {"attempts": F("attempts") - 1, "due_at": current_backends().clock.now(), "claim": None}
     update = asyncio.ensure_future(held.update(**{**as_before, **changes}))
     cancelled = None

@@ -26,10 +26,10 @@ if TYPE_CHECKING:  # names of the stubs alone
     from obstore import ObjectMeta, PutMode, UpdateVersion
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
 
-Version: TypeAlias = "PutMode"  # what must still be stored under a path for a put
+Version: TypeAlias = "PutMode"  # the stored version that a put requires
 
-# A publisher gives up after about five seconds, so we give up on the storage before that. This is the limit
-# for a whole operation: for all its requests, and for finding credentials.
+# The timeout of a whole operation, including all its requests and finding credentials. It is shorter than a
+# publisher's timeout of about five seconds.
 _GIVE_UP_SECONDS = 4
 _TURN_SECONDS = 1
 _WRITE_AGAIN_SECONDS = 60
@@ -48,10 +48,10 @@ _PATH = re.compile(rf"{_NAME}(?:/{_NAME}){{0,15}}")
 
 
 class BlogStorage:
-    """Objects by path. A put is all or nothing, and durable when it returns.
+    """An object store. A put is atomic, and durable when it returns.
 
-    Every method raises `StorageUnavailable`, a cloud's within four seconds; a path that is not plain
-    (`[A-Za-z0-9._-]` names, none of which begins with a dot, separated by `/`) is a `ValueError`.
+    A path consists of `[A-Za-z0-9._-]` names that do not begin with a dot, separated by `/`; methods raise
+    `ValueError` for others. Every method raises `StorageUnavailable`, for a cloud within four seconds.
     """
 
     def __init__(self, store: ObjectStore, place: str, max_turns: int = 5) -> None:
@@ -63,13 +63,13 @@ class BlogStorage:
         self._turns = asyncio.Semaphore(max_turns)
         self._writes_again_at = 0.0
         self._folder = Path(store.prefix) if isinstance(store, LocalStore) and store.prefix else None
-        # A folder has no limit: its thread cannot be stopped, and would write the file late.
+        # A folder has no timeout, because its thread cannot be cancelled and would write the file late.
         self._patience_seconds = None if self._folder else _GIVE_UP_SECONDS
 
     async def find_version(self, path: str) -> Version:
-        """Return the version of the object under the path, for a `put` that must not replace a newer one."""
+        """Return the version of the object at `path`, for a `put` that must not replace a newer version."""
         if self._folder:
-            return "overwrite"  # a folder has no conditions
+            return "overwrite"  # a folder has no conditional writes
         async with self._unavailable_if_it_fails():
             try:
                 return _is_still(await self._store.head_async(_checked(path)))
@@ -77,11 +77,11 @@ class BlogStorage:
                 return "create"
 
     async def put(self, path: str, content: bytes, replacing: Version | None = None) -> None:
-        """Store the content under the path, replacing this version, or whatever is there.
+        """Store content at `path`, replacing only the version `replacing`, or any version if it is None.
 
-        A caller that must be the only writer reads the version first and then checks that it is the only one:
-        a late put is refused. Do not call it concurrently for one path. A failed put may still have been
-        stored.
+        A caller that must be the only writer first calls `find_version`, then checks that it still is the
+        only writer. A late put is then refused with `StorageChanged`. Do not call this concurrently for one
+        path. A failed put may still have been stored.
         """
         if self._folder:
             async with self._unavailable_if_it_fails(writes=True):
@@ -93,10 +93,10 @@ class BlogStorage:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for one of a limited number of slots to put while holding something scarce like a connection.
+        """Acquire one of a limited number of slots for a put during which the caller holds a connection.
 
-        The wait is limited to a second, because puts into a storage that hangs must not hold up all others;
-        to four for a folder, whose disk may be slow because of other work, and hardly ever hangs.
+        The timeout is one second, because puts into an unresponsive storage must not block all others. For a
+        folder it is four seconds, because a disk may be slow but hardly ever hangs.
         """
         try:
             async with asyncio.timeout(_GIVE_UP_SECONDS if self._folder else _TURN_SECONDS):
@@ -113,7 +113,7 @@ class BlogStorage:
             self._turns.release()
 
     async def get(self, path: str) -> bytes | None:
-        """Read what is stored under the path, or None."""
+        """Return the content at `path`. None if there is none."""
         async with self._unavailable_if_it_fails():
             try:
                 found = await self._store.get_async(_checked(path))
@@ -122,10 +122,10 @@ class BlogStorage:
                 return None
 
     async def try_to_write(self) -> None:
-        """Write something small: a full disk still answers reads.
+        """Write a small object, because reads succeed even if the disk is full.
 
-        In a bucket it is one permanent object. It is written once a minute, because each write costs money,
-        or at every call after a failed write. In between, the bucket is asked for a list.
+        A bucket's object is permanent. It is written at most once a minute, because each write costs money,
+        or at every call during an outage. In between, the bucket is only listed.
         """
         if self._folder:
             async with self._unavailable_if_it_fails(writes=True):
@@ -139,14 +139,14 @@ class BlogStorage:
         self._writes_again_at = time.monotonic() + _WRITE_AGAIN_SECONDS
 
     async def list(self, folder: str) -> list[str]:
-        """List the paths below a folder, sorted."""
+        """Return the paths below a folder, sorted."""
         async with self._unavailable_if_it_fails():
             objects = await self._store.list(_checked(folder)).collect_async()
             paths = (found["path"] for found in objects)
             return sorted(path for path in paths if _PATH.fullmatch(path))  # no drafts of killed processes
 
     async def delete(self, *paths: str) -> None:
-        """Delete the objects under the paths, if there are any. Deletions cannot be conditional."""
+        """Delete the objects at `paths`, ignoring missing ones. Deletions cannot be conditional."""
 
         async def delete_one(path: str) -> None:
             with suppress(NotFoundError, FileNotFoundError):
@@ -157,7 +157,7 @@ class BlogStorage:
                 raise error
 
     async def remove_drafts(self, folder: str) -> None:
-        """Remove the drafts of killed processes from a local folder."""
+        """Remove killed processes' drafts from a local folder. Does nothing for other storages."""
         if self._folder:
             async with self._unavailable_if_it_fails():
                 await asyncio.to_thread(remove_drafts, f"{self._folder}/{_checked(folder)}")
@@ -182,11 +182,10 @@ class BlogStorage:
 
 
 def open_blog_storage(url: SecretStr, max_turns: int = 5) -> BlogStorage:
-    """Open the storage of the URL. A missing local folder is created.
+    """Open the storage at a URL. A missing local folder is created.
 
-    Raises `SettingsError` for a URL that names no storage. A storage that is away is no error yet.
-
-    Credentials of cloud storages come from their usual environment variables (AWS_*, GOOGLE_*, AZURE_*).
+    Raises `SettingsError` if the URL is invalid. An unavailable storage is not an error yet. Cloud
+    credentials come from their usual environment variables (AWS_*, GOOGLE_*, AZURE_*).
     """
     location = url.get_secret_value()
     try:
@@ -201,7 +200,7 @@ def open_blog_storage(url: SecretStr, max_turns: int = 5) -> BlogStorage:
 
 
 def _place(location: str) -> str:
-    """Describe where a storage is: its folder, or its bucket and configured server."""
+    """Return a storage's location for messages: its folder, or its bucket and configured server."""
     url = urlsplit(location)
     if url.scheme == "file":
         return f"in {url.path}"
@@ -211,9 +210,9 @@ def _place(location: str) -> str:
 
 
 def _describe(error: Exception) -> str:
-    """Return the type of an error and its known cause.
+    """Return an error's type and known cause.
 
-    The full text contains URLs, some of them with signatures, so only harmless parts are used.
+    The full text contains URLs, some with signatures, so only harmless parts are used.
     """
     if isinstance(error, OSError):
         return describe_error(OSError(error.errno, error.strerror)) if error.errno else describe_error(error)

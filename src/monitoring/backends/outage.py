@@ -1,6 +1,6 @@
-"""Logs outages: one warning when a server becomes unavailable, and one line when it is back.
+"""Logs outages: one warning when a server becomes unavailable, and one line when it has recovered.
 
-Callers that can do without the server also have a circuit breaker.
+Callers that can work without the server also use a circuit breaker.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from monitoring.backends.errors import BackendUnavailable, describe_error
 
 RETRY_AFTER_SECONDS = 5.0
 
-# A server that answers some callers and fails others, such as one with a full disk, has not recovered.
+# A server that serves some requests and fails others, such as one with a full disk, has not recovered.
 SETTLING_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
 
 class Outage:
-    """An outage of a server, whose beginning and end are logged once each.
+    """A server's outage state. The beginning and end of each outage are logged once.
 
-    A success ends the outage only if nothing failed for `settling_seconds`.
+    A success ends the outage only if no failure occurred for `settling_seconds`.
     """
 
     def __init__(
@@ -46,18 +46,18 @@ class Outage:
 
     @property
     def is_on(self) -> bool:
-        """Whether the server is away, as far as this process knows."""
+        """Whether the server is unavailable, as far as this process knows."""
         return self._began_at is not None
 
     def has_failed_since(self, moment: float) -> bool:
-        """Return whether a failure was noted after a moment of the clock."""
+        """Return whether a failure occurred after `moment`, a time of this outage's clock."""
         return self._failed_at > moment
 
     def begin(self, error: Exception, *, refuses_writes: bool = False) -> None:
-        """Note a failure; only the first of an outage is logged.
+        """Record a failure. Only an outage's first failure is logged.
 
-        A server that refuses writes may still answer reads, for example if its disk is full. So only a
-        successful write ends this outage.
+        With `refuses_writes`, only a successful write ends the outage, because reads may still succeed, for
+        example if the disk is full.
         """
         with self._noting:
             now = self._clock()
@@ -69,12 +69,12 @@ class Outage:
             self._answered_at = None
 
     def refuse(self, what: str) -> None:
-        """Count a request or a task that could not be served, for the log line at the end."""
+        """Count a refused `request` or `task` for the log line at the outage's end."""
         with self._noting:
             self._refused[what] += 1
 
     def end(self, *, wrote: bool = False) -> None:
-        """Note a success. If it ends an outage, log how long that was and what was refused."""
+        """Record a success. If it ends the outage, log its duration and the number of refusals."""
         if self._began_at is None:
             return
         with self._noting:
@@ -98,14 +98,14 @@ class Outage:
 
 
 class Breaker:
-    """A circuit breaker, for callers that can do without a server."""
+    """A circuit breaker, for callers that can work without a server."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._retry_at: float | None = None
 
     def may_try(self) -> bool:
-        """Return whether to ask the server. After a failure, only one caller may every few seconds."""
+        """Return whether to try the server. After a failure, only one caller may try every few seconds."""
         if self._retry_at is None:
             return True
         now = self._clock()
@@ -115,26 +115,26 @@ class Breaker:
         return True
 
     def open(self) -> None:
-        """Note a failure."""
+        """Record a failure, after which callers must wait before trying again."""
         self._retry_at = self._clock() + RETRY_AFTER_SECONDS
 
     def close(self) -> None:
-        """Note a success: everybody may ask again."""
+        """Record a success, after which all callers may try again."""
         self._retry_at = None
 
 
 @cache
 def outage_of(server: str, meanwhile: str = "") -> Outage:
-    """Return the outage of a server, such as `The database at db.example.com:5432/monitoring`.
+    """Return a server's outage state, which all clients in this process share, so that it is logged once.
 
-    All clients of this process share it, so that an outage is logged once, also if one client reads the
-    schema at the start and another serves. `meanwhile` describes what the service does without the server.
+    `server` is a description such as `The database at db.example.com:5432/monitoring`. `meanwhile` describes
+    what the service does without the server.
     """
     return Outage(f"{server} is away{meanwhile and ': '}{meanwhile}", settling_seconds=SETTLING_SECONDS)
 
 
 def note_refusal(what: str, error: Exception) -> None:
-    """Log why a `request` or a `task` is refused, unless the outage that caused it has been logged."""
+    """Log why a `request` or `task` is refused. If an outage caused it, only count the refusal."""
     outage = error.outage if isinstance(error, BackendUnavailable) else None
     if outage:
         outage.refuse(what)
@@ -143,6 +143,6 @@ def note_refusal(what: str, error: Exception) -> None:
 
 
 def note_delay(what: str, error: BackendUnavailable) -> None:
-    """Log why some work has to wait, unless the outage that caused it has been logged."""
+    """Log why work is delayed, unless the cause is an outage, which has already been logged."""
     if not error.outage:
         log.warning("%s has to wait: %s", what, error)

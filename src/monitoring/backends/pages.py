@@ -1,4 +1,4 @@
-"""Reads lists of rows, one page at a time."""
+"""Pagination of row lists."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row]):
-    """Rows in order, and the id of the last one if others follow it."""
+    """A page of rows. `continues_after` is the id of its last row. None if no rows follow."""
 
     rows: list[Row]
     continues_after: UUID | None
 
 
 def take_page(rows: Sequence[Row], limit: int, after_id: UUID | None) -> Page[Row]:
-    """Return a page of rows that were all read already, newest first."""
+    """Return up to `limit` of the given rows, which are newest first, following `after_id`."""
     following = [row for row in rows if after_id is None or row.pk < after_id]
     return Page(following[:limit], following[limit - 1].pk if len(following) > limit else None)
 
 
 async def read_page(rows: QuerySet[Row], limit: int, after_id: UUID | None) -> Page[Row]:
-    """Read up to `limit` rows, newest first, from the one after `after_id` on. Ids must be UUIDv7."""
+    """Return a page of up to `limit` rows, newest first, following `after_id`. Ids must be UUIDv7."""
     following = rows.filter(id__lt=after_id) if after_id else rows
     found = await following.order_by("-id").limit(limit + 1)
     return Page(found[:limit], found[limit - 1].pk if len(found) > limit else None)

@@ -1,10 +1,10 @@
-"""The message queue: Dramatiq over Redis, or inside this process when there is none.
+"""The message queue: Dramatiq with Redis, or within this process if no Redis is configured.
 
-Of Dramatiq 2 this takes for granted what is not documented, and tests/backends/test_queue.py goes through it:
+It relies on undocumented details of Dramatiq 2, which tests/backends/test_queue.py covers:
 
-- A `Worker` has its `consumers` and `workers`, threads that `stop`, and `queue_prefetch` until it starts.
-- A broker's `middleware` is a list. `StubBroker.queues` are those of Python.
-- The `client` of a `RedisBroker` keeps a queue's messages in the hash `<namespace>:<queue>.msgs`.
+- A `Worker` has threads in `consumers` and `workers`, which `stop`, and `queue_prefetch` until it starts.
+- A broker's `middleware` is a list. `StubBroker.queues` contains Python queues.
+- A `RedisBroker` keeps a queue's messages in the hash `<namespace>:<queue>.msgs`.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ IDLE_POLL_MS = 250
 SIGN_OF_LIFE = f"{NAMESPACE}:sign-of-life"
 SIGN_OF_LIFE_SECONDS = 60
 
-# How long threads may take to finish their commands to Redis, and consumers to give messages back.
+# How long threads may take to finish their Redis commands, and consumers to requeue messages.
 LAST_COMMANDS_TIMEOUT_MS = 2000
 
-# They wait for Redis while it is silent, so nothing else may need them.
+# The threads for Redis calls. They block while Redis is unresponsive, so nothing else may use them.
 CALLS_AT_ONCE = 8
 
 Result = TypeVar("Result")
@@ -48,9 +48,9 @@ log = logging.getLogger(__name__)
 
 
 class TaskQueue:
-    """Sends messages, and can run a worker. Rows are the jobs, so messages may get lost.
+    """Sends messages, and can run a worker. Messages may get lost, because database rows are the jobs.
 
-    A task that raises is logged and acknowledged: attempts and retries are the rows' business.
+    A message whose task raises is acknowledged, because attempts and retries are stored in the rows.
     """
 
     def __init__(self, redis_url: SecretStr | None, tasks: Sequence[Task]) -> None:
@@ -69,7 +69,7 @@ class TaskQueue:
             declare(self._actor_of(task))
 
     async def send(self, task: Task, args: Sequence[str], delay_seconds: float = 0) -> None:
-        """Send a message. Never raises and never takes long; failures are logged once per outage."""
+        """Send a message. Never raises and never blocks for long. Failures are logged once per outage."""
         delay_ms = round(delay_seconds * 1000) or None
         with span(f"send {task.queue_name}", "producer", _describe(task, "send")):
             message = self._broker.get_actor(task.name).message(*args, **carry())
@@ -88,9 +88,9 @@ class TaskQueue:
                     self._breaker.open()
 
     async def try_to_write(self) -> None:
-        """Write something small that expires. Raises `QueueUnavailable`.
+        """Write a small key that expires. Raises `QueueUnavailable`.
 
-        A Redis whose memory is full, or which is a replica, still answers reads.
+        Reads do not prove health: they succeed even if Redis is out of memory or is a replica.
         """
         if isinstance(self._broker, PatientBroker):
             write = partial(self._broker.client.set, SIGN_OF_LIFE, 1, ex=SIGN_OF_LIFE_SECONDS)
@@ -100,14 +100,14 @@ class TaskQueue:
                 raise QueueUnavailable(describe_error(error), self.outage) from error
 
     async def depths(self) -> dict[str, int]:
-        """Count unfinished messages by queue; delayed ones are in `<queue>.DQ`.
+        """Return the number of unfinished messages by queue. Delayed messages are in `<queue>.DQ`.
 
         Raises `QueueUnavailable`.
         """
         names = self._broker.get_declared_queues() | self._broker.get_declared_delay_queues()
         if isinstance(self._broker, StubBroker):
             return {name: self._broker.queues[name].unfinished_tasks for name in names}
-        # A message's body stays until it is acknowledged; the lists of ids are empty once workers prefetch.
+        # Message bodies stay until they are acknowledged, while workers empty the id lists by prefetching.
         counting = self._broker.client.pipeline(transaction=False)
         for name in names:
             counting.hlen(f"{NAMESPACE}:{name}.msgs")
@@ -117,21 +117,22 @@ class TaskQueue:
             raise QueueUnavailable(type(error).__name__) from error
 
     def start_worker(self, threads: int) -> None:
-        """Consume messages in threads of this process; their tasks run on the running loop.
+        """Consume messages in threads of this process. Their tasks run on the running event loop.
 
-        Each queue has this many threads of its own, or as many as its tasks ask for, so that no queue waits
-        for another. Every task starts in a copy of the caller's context, with the same active backends.
+        Each queue has its own threads, so that no queue blocks another: as many as its tasks' `at_once`, or
+        `threads` if that is None. Every task starts in a copy of the caller's context, with its backends.
         """
         if self._worker:
             raise RuntimeError("the worker of this queue is running already")
         threads_by_queue = {name: at_once or threads for name, at_once in self._at_once.items()}
         self._worker = _Worker(self._broker, asyncio.get_running_loop(), threads_by_queue)
-        self._worker.start()  # only now: its threads look for it at the first message
+        self._worker.start()  # after the assignment: its threads read `self._worker` at the first message
 
     async def stop_worker(self, finishing_seconds: float = 0.0) -> None:
-        """Take no more messages, and give running tasks this long to finish.
+        """Stop consuming messages, and give running tasks up to `finishing_seconds` to finish.
 
-        Those that do not finish are cancelled, as all are when this call is; their messages are sent again.
+        Unfinished tasks are then cancelled, and their messages are requeued. Cancelling this call cancels all
+        running tasks immediately.
         """
         if self._worker:
             try:
@@ -140,15 +141,15 @@ class TaskQueue:
                 self._worker = None
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to Redis."""
         self._threads.shutdown(wait=False)
         self._broker.close()
         if isinstance(self._broker, PatientBroker):
-            # Connections in use belong to threads that wait for a silent Redis.
+            # Connections in use belong to threads that wait for an unresponsive Redis.
             self._broker.client.connection_pool.disconnect(inuse_connections=False)
 
     async def _call(self, function: Callable[..., Result], *args: object) -> Result:
-        """Call a function that waits for Redis in a thread, in the caller's context."""
+        """Call a blocking Redis function in a thread, with the caller's context."""
         call = partial(copy_context().run, function, *args)
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
@@ -161,7 +162,7 @@ class TaskQueue:
 
 
 class _Worker:
-    """Dramatiq's threads on one side, one event loop on the other."""
+    """Connects Dramatiq's worker threads with the event loop that runs the tasks."""
 
     def __init__(
         self, broker: Broker, loop: asyncio.AbstractEventLoop, threads_by_queue: Mapping[str, int]
@@ -177,12 +178,15 @@ class _Worker:
     def start(self) -> None:
         for each in self._dramatiq:
             each.start()
-            # A worker adds middleware that watches for new queues, of which we have none. A second one would
-            # log a warning.
+            # A worker adds middleware that watches for new queues, which we do not need. A second worker's
+            # middleware would log a warning.
             each.broker.middleware.clear()
 
     def run(self, task: Task, args: Sequence[str], trace: Carrier) -> bool:
-        """Run the task on the loop and wait; False if the stop came first. Dramatiq's threads call this."""
+        """Run a task on the event loop and wait for it. Dramatiq's threads call this.
+
+        Returns False if the worker stopped before the task finished.
+        """
         try:
             return asyncio.run_coroutine_threadsafe(self._run_tracked(task, args, trace), self._loop).result()
         except CancelledError:  # the loop is closing
@@ -224,13 +228,13 @@ class _Worker:
 
 
 async def _process(task: Task, args: Sequence[str], trace: Carrier) -> None:
-    """Run a task in the trace of the message's sender."""
+    """Run a task within the trace of the message's sender."""
     with span(f"process {task.queue_name}", "consumer", _describe(task, "process"), parent=trace):
         await task.function(*args)
 
 
 def _describe(task: Task, operation: str) -> dict[str, str]:
-    """Describe what is done with a message, as OpenTelemetry's semantic conventions do."""
+    """Return a message operation's attributes, following OpenTelemetry's semantic conventions."""
     return {
         "messaging.system": "dramatiq",
         "messaging.destination.name": task.queue_name,
@@ -241,6 +245,6 @@ def _describe(task: Task, operation: str) -> dict[str, str]:
 
 def _consume_queue(broker: Broker, queue_name: str, threads: int) -> dramatiq.Worker:
     worker = dramatiq.Worker(broker, queues={queue_name}, worker_timeout=IDLE_POLL_MS, worker_threads=threads)
-    # As many as there are threads: no message waits here while another process has an idle thread.
+    # Prefetch one message per thread, so that none waits here while another process has an idle thread.
     worker.queue_prefetch = threads
     return worker

@@ -1,7 +1,7 @@
-"""Readiness of the backends: whether they accept writes. A full disk still answers reads.
+"""Backend readiness: whether the backends accept writes. Reads succeed even if a disk is full.
 
-`places_to_write` serves a single check. `SignsOfLife` is for frequent probes, and answers within a second,
-however long a backend hangs.
+`places_to_write` is for single checks. `SignsOfLife` is for frequent probes, and responds within a second
+even if a backend hangs.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from monitoring.backends.outage import Outage, note_delay
 from monitoring.backends.repeating import repeat
 from monitoring.metrics import BACKEND_UP, forget_the_service
 
-# A readiness probe gets an answer within two seconds: a backend that hangs for this long counts as away.
+# The timeout of a backend, after which it counts as unavailable. Readiness probes must end in two seconds.
 PATIENCE_SECONDS = 1.0
 
-# Anybody may probe as often as they like, and must not cause as many writes.
+# How long results are cached, so that frequent anonymous probes do not cause as many writes.
 GOOD_REMEMBERED_SECONDS = 5.0
 BAD_REMEMBERED_SECONDS = 1.0
 
-# Not shorter, because a sign of life of the blog storage is a write, which a cloud charges for.
+# Not shorter, because a blog storage probe may be a write, for which a cloud charges.
 WATCH_INTERVAL_SECONDS = 15.0
 
 
 class Place(Protocol):
-    """A backend that work writes to."""
+    """A backend that accepts writes."""
 
     @property
     def outage(self) -> Outage | None:
-        """The outage of the backend; None if it is within this process."""
+        """The backend's outage state. None if the backend is within this process."""
 
     async def try_to_write(self) -> None:
-        """Write something small and invisible. Raises `BackendUnavailable` with the reason."""
+        """Write a small probe that users never see. Raises `BackendUnavailable` with the reason."""
 
 
 def places_to_write(backends: Backends) -> dict[str, Place | None]:
-    """Return the backends that accept writes, by name; None for one that is not configured."""
+    """Return the backends to probe, by name. None for a backend that is not configured."""
     return {
         "database": backends.database,
         "blog_storage": backends.blog_storage,
@@ -52,7 +52,7 @@ def places_to_write(backends: Backends) -> dict[str, Place | None]:
 
 @asynccontextmanager
 async def open_signs_of_life(backends: Backends) -> AsyncIterator[SignsOfLife]:
-    """Open the probes of all backends, and watch them and the clock, until the context ends."""
+    """Open probes for all backends, and update them and the clock regularly until the context ends."""
     signs = SignsOfLife(backends)
     watching = [
         asyncio.create_task(repeat(signs.watch, WATCH_INTERVAL_SECONDS, "Watching the backends")),
@@ -77,7 +77,7 @@ class SignsOfLife:
         }
 
     async def judge(self) -> dict[str, str]:
-        """Return by the name of each backend whether it is `ok`, `away` or `not_configured`."""
+        """Return each backend's state by name: `ok`, `away` or `not_configured`."""
         verdicts = dict(
             zip(self._signs, await asyncio.gather(*map(_judge, self._signs.values())), strict=True)
         )
@@ -89,9 +89,9 @@ class SignsOfLife:
         return verdicts
 
     async def watch(self) -> None:
-        """Update the gauges of the backends, and find out whether an outage is over.
+        """Update the backends' gauges, and detect the end of outages.
 
-        Without METRICS_PORT nobody reads the gauges. An outage that only a write ends may still wait for one.
+        Without METRICS_PORT, probes run only during outages, because only a write may end an outage.
         """
         if self._backends.settings.metrics_port is not None:
             await self.judge()
@@ -100,16 +100,16 @@ class SignsOfLife:
             await self.judge()
 
     async def close(self) -> None:
-        """Cancel probes that still hang."""
+        """Cancel running probes."""
         for sign in filter(None, self._signs.values()):
             await sign.close()
 
 
 class SignOfLife:
-    """Probes one backend. Simultaneous callers wait for the same probe.
+    """A probe of one backend, whose running attempt and result concurrent callers share.
 
-    A success counts for five seconds, and no longer once work has failed. A probe is not cancelled when its
-    callers give up, because a client of a silent server may take as long to cancel as to fail.
+    A success is cached for five seconds, or until other work fails. A probe is not cancelled when its callers
+    time out, because cancelling a client of an unresponsive server may take as long as its failure.
     """
 
     def __init__(self, place: Place) -> None:
@@ -120,11 +120,11 @@ class SignOfLife:
 
     @property
     def has_outage(self) -> bool:
-        """Whether an outage was logged that is not over."""
+        """Whether the backend has an ongoing outage."""
         return self._place.outage is not None and self._place.outage.is_on
 
     async def wait(self) -> None:
-        """Return when the backend has answered. Raises `BackendUnavailable` after a second without answer."""
+        """Wait for a successful probe. Raises `BackendUnavailable` on failure or after PATIENCE_SECONDS."""
         if self._asking is None or (self._asking.done() and self._is_forgotten()):
             self._asking = asyncio.create_task(self._ask_and_remember())
         await asyncio.wait([self._asking], timeout=PATIENCE_SECONDS)
@@ -142,7 +142,7 @@ class SignOfLife:
         return time.monotonic() >= self._answered_at + seconds
 
     async def _ask_and_remember(self) -> BackendUnavailable | None:
-        """Return what failed, since nobody would retrieve an exception when the callers have given up."""
+        """Probe the backend. Returns an error instead of raising it, because all callers may be gone."""
         self._was_good = False
         try:
             await self._place.try_to_write()
@@ -155,7 +155,7 @@ class SignOfLife:
         return None
 
     async def close(self) -> None:
-        """Cancel a probe that still hangs."""
+        """Cancel a running probe."""
         if self._asking and not self._asking.done():
             self._asking.cancel()
             await asyncio.wait([self._asking])

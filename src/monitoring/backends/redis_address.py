@@ -1,4 +1,4 @@
-"""The address of a Redis without credentials, for logs."""
+"""Redis addresses without credentials, for logs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MEANWHILE = "each process counts rate limits for itself, and the sweep sends mes
 
 
 def address_of(redis_url: str) -> str:
-    """Return `host:port`, or the path of a socket, of a URL. Credentials and options stay out."""
+    """Return a Redis URL's `host:port` or socket path, without credentials and options."""
     url = urlsplit(redis_url)
     if url.scheme == "unix":
         return url.path
@@ -20,5 +20,5 @@ def address_of(redis_url: str) -> str:
 
 
 def outage_of_redis(redis_url: str) -> Outage:
-    """Return the outage of a Redis, which queue and counters of a process share."""
+    """Return a Redis server's outage state, which a process's queue and counters share."""
     return outage_of(f"Redis at {address_of(redis_url)}", MEANWHILE)

@@ -21,8 +21,8 @@ NAMESPACE = "monitoring"
 REDIS_TIMEOUT_SECONDS = 1.0
 PATIENCE_SECONDS = 1.0
 
-# A killed worker's messages are delivered again after the heartbeat timeout and the next maintenance: with a
-# poll each 250 ms and 2 % of the commands doing maintenance, 16 to 30 seconds (measured).
+# A killed worker's messages are redelivered after the heartbeat timeout and the next maintenance. With a poll
+# every 250 ms and maintenance in 2 % of the commands, that takes 16 to 30 seconds (measured).
 HEARTBEAT_TIMEOUT_MS = 15_000
 MAINTENANCE_CHANCE_PER_MILLION = 20_000
 
@@ -30,9 +30,9 @@ AWAY = (BrokerConnectionError, redis.RedisError, OSError)
 
 
 class PatientBroker(RedisBroker):
-    """A broker that never raises because Redis is away: the sweeper sends what could not be sent.
+    """A broker that never raises if Redis is unavailable. The sweep sends missing messages later.
 
-    Dramatiq's own logs a critical error every three seconds, for each queue.
+    Dramatiq's own broker would log a critical error every three seconds for each queue.
     """
 
     def __init__(self, redis_url: str, outage: Outage) -> None:
@@ -52,16 +52,16 @@ class PatientBroker(RedisBroker):
         )
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
-        """Consume a queue, waiting for Redis whenever it is away."""
+        """Return a consumer that waits for Redis whenever it is unavailable."""
         return _PatientConsumer(super().consume(queue_name, prefetch, timeout))
 
     def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:
-        """Send a message, if Redis is there."""
+        """Send a message. Does nothing if Redis is unavailable."""
         self.try_to_enqueue(message, delay)
         return message
 
     def try_to_enqueue(self, message: Message[Any], delay_ms: int | None) -> bool:
-        """Send a message. Returns False if Redis is away."""
+        """Send a message. Returns False if Redis is unavailable."""
         with suppress(*AWAY):
             super().enqueue(message, delay=delay_ms)
             return True
@@ -74,7 +74,7 @@ class _PatientConsumer(Consumer):
         self._finished: list[MessageProxy] = []
 
     def __next__(self) -> MessageProxy | None:
-        """Return the next message, if there is one and Redis can be asked."""
+        """Return the next message. None if there is none or Redis is unavailable."""
         with suppress(*AWAY):
             while self._finished:
                 self._consumer.ack(self._finished[-1])
@@ -84,7 +84,7 @@ class _PatientConsumer(Consumer):
         return None
 
     def ack(self, message: MessageProxy) -> None:
-        """Acknowledge a message, now or when Redis is back. Until then it counts as waiting."""
+        """Acknowledge a message, or do so later if Redis is unavailable. Until then it counts as waiting."""
         with suppress(*AWAY):
             self._consumer.ack(message)
             return
@@ -96,7 +96,7 @@ class _PatientConsumer(Consumer):
             self._consumer.nack(message)
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
-        """Give messages back. If Redis is away, other workers get them when our heartbeat is overdue."""
+        """Requeue messages. If Redis is unavailable, other workers get them after our heartbeat timeout."""
         with suppress(*AWAY):
             self._consumer.requeue(messages)
 
@@ -106,12 +106,12 @@ class _PatientConsumer(Consumer):
 
 
 class _WatchedRedis(redis.Redis):
-    """Notes with every command whether the server answered."""
+    """A Redis client that records with every command whether the server responded."""
 
     outage: Outage
 
     def execute_command(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - its interface
-        """Execute a command, and note an outage or its end."""
+        """Execute a command, and record the beginning or end of an outage."""
         try:
             answer = super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
         except NoScriptError:

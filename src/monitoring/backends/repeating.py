@@ -1,4 +1,4 @@
-"""Work that is repeated: as long as a process runs, or until something has come about."""
+"""Repeats work until it is cancelled, or polls until a condition holds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Seen = TypeVar("Seen")
 
 
 async def repeat(work: Callable[[], Awaitable[object]], interval_seconds: float, name: str) -> None:
-    """Call `work` repeatedly, with pauses, until cancelled. Failures are logged under `name`."""
+    """Call `work` every `interval_seconds` until cancelled. Failures are logged under `name`."""
     while True:
         try:
             await work()
@@ -34,7 +34,7 @@ async def repeat(work: Callable[[], Awaitable[object]], interval_seconds: float,
 async def wait_until(
     is_over: Callable[[Seen], bool], look: Callable[[], Awaitable[Seen]], patience: timedelta
 ) -> Seen:
-    """Look until what is seen is over or `patience` has run out. Returns what was seen last."""
+    """Poll `look` until `is_over` accepts its result or `patience` has passed. Returns the last result."""
     until = time.monotonic() + patience.total_seconds()
     while True:
         seen = await look()

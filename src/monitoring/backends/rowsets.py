@@ -1,4 +1,4 @@
-"""Passes many rows of values in one parameter of a statement, on both databases."""
+"""Passes many rows in one statement parameter, on both databases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.backends.statements import is_postgres
 
 
 def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str]) -> str:
-    """Return SQL for FROM: the table `given` of the rows in $1. Columns have PostgreSQL's types."""
+    """Return SQL for FROM: the rows in $1 as a table named `given`. `types` are PostgreSQL column types."""
     if is_postgres(connection):
         return f"json_to_recordset($1::json) AS given({', '.join(map(' '.join, types.items()))})"
     columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in types)
@@ -21,18 +21,18 @@ def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str]) -> str:
 
 
 def id_rowset(connection: BaseDBAsyncClient) -> str:
-    """Return SQL for FROM: the table `given` of the ids in $1, with the column `id`."""
+    """Return SQL for FROM: the ids in $1 as a table named `given` with the column `id`."""
     if is_postgres(connection):
         return "unnest($1::uuid[]) AS given(id)"
     return "(SELECT value AS id FROM json_each($1)) AS given"
 
 
 def pack_ids(connection: BaseDBAsyncClient, ids: Iterable[UUID]) -> list[UUID] | str:
-    """Return ids as the parameter of `id_rowset`."""
+    """Return ids as the parameter $1 of `id_rowset`."""
     return list(ids) if is_postgres(connection) else orjson.dumps(list(ids)).decode()
 
 
 def pack(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows as the parameter of `rowset`. SQLite gets moments as text, as it stores them."""
+    """Return rows as the parameter $1 of `rowset`. For SQLite, times have its storage format."""
     option = 0 if is_postgres(connection) else orjson.OPT_PASSTHROUGH_DATETIME
     return orjson.dumps(rows, default=str, option=option).decode()

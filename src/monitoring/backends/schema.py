@@ -1,4 +1,4 @@
-"""Compares models with migrations, and writes the missing migration.
+"""Compares models with migrations, and generates the missing migration.
 
 `python -m monitoring.backends.schema add_monitor_tags` writes the next migration.
 """
@@ -19,7 +19,7 @@ from monitoring.backends.database_clients.configuration import APP_LABEL, MODEL_
 
 
 async def make_migrations(name: str, model_modules: Sequence[str] = MODEL_MODULES) -> list[Path]:
-    """Write the models' changes as the next migration, `NNNN_name.py`. Returns its path, if there are any."""
+    """Generate the next migration, `NNNN_name.py`. Returns its path, or an empty list without changes."""
     async with detected_changes(model_modules) as writers:
         for writer in writers:
             writer.name = format_migration_name(int(writer.name.partition("_")[0]), name)
@@ -28,7 +28,7 @@ async def make_migrations(name: str, model_modules: Sequence[str] = MODEL_MODULE
 
 @asynccontextmanager
 async def detected_changes(model_modules: Sequence[str]) -> AsyncIterator[list[MigrationWriter]]:
-    """Return the changes of the models that no migration has."""
+    """Yield the model changes that no migration contains."""
     apps = {APP_LABEL: configure_app("sqlite", model_modules)}
     async with TortoiseContext() as context:
         await context.init(config={"connections": {"sqlite": "sqlite://:memory:"}, "apps": apps})

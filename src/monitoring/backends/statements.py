@@ -1,4 +1,4 @@
-"""Differences between the SQL of both databases."""
+"""SQL differences between SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from uuid import UUID
 
 from tortoise.backends.base.client import BaseDBAsyncClient
 
-# There is a statement for each number of rows that is inserted at once.
+# The number of cached statements. There is one for each number of rows that one INSERT can have.
 _REMEMBERED_STATEMENTS = 200
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 
 
 def is_postgres(connection: BaseDBAsyncClient) -> bool:
-    """Return whether a connection's dialect is PostgreSQL's."""
+    """Return whether a connection is to PostgreSQL."""
     return connection.capabilities.dialect == "postgres"
 
 
 def spell(connection: BaseDBAsyncClient, sql: str) -> str:
-    """Translate PostgreSQL's placeholders (`$1`) for the connection's database: SQLite's are `?1`."""
+    """Translate PostgreSQL placeholders (`$1`) to the connection's dialect. SQLite's are `?1`."""
     return sql if is_postgres(connection) else _spell_for_sqlite(sql)
 
 
 def spell_values(connection: BaseDBAsyncClient, values: Iterable[object]) -> list[object]:
-    """Convert values for the driver. SQLite keeps ids and moments (in UTC) as text."""
+    """Convert parameter values for the driver. SQLite stores ids and times (in UTC) as text."""
     return list(values) if is_postgres(connection) else [_spell_value_for_sqlite(value) for value in values]
 
 

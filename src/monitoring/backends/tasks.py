@@ -20,7 +20,7 @@ TASK_MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function that a worker runs. The rows are the jobs; a message is only a nudge and may get lost."""
+    """A function that a worker runs. Database rows are the jobs. A message is a nudge that may get lost."""
 
     function: Callable[..., Coroutine[Any, Any, None]]
     queue_name: str
@@ -32,11 +32,11 @@ class Task:
         return self.function.__name__
 
     async def send(self, *args: str, delay_seconds: float = 0) -> None:
-        """Nudge a worker, after the commit. Never raises: the sweeper sends lost messages again."""
+        """Nudge a worker, after the commit. Never raises: the sweep resends lost messages."""
         await current_backends().queue.send(self, args, delay_seconds)
 
     async def has_enough_messages(self, enough: int) -> bool:
-        """Return whether a sweep should send nothing: enough messages wait, or the queue is away."""
+        """Return whether `enough` messages are unfinished, or the queue is unavailable."""
         try:
             depths = await current_backends().queue.depths()
         except QueueUnavailable:  # the queue has logged it
@@ -49,13 +49,13 @@ def task(
 ) -> Callable[[Callable[..., Coroutine[Any, Any, None]]], Task]:
     """Declare an async function as a task: `@task(queue_name="articles")`.
 
-    `at_once` is how many tasks of this queue a process runs at once; WORKER_THREADS if left out.
+    `at_once` is the maximum number of concurrent tasks of this queue per process. Default: WORKER_THREADS.
     """
     return lambda function: Task(function, queue_name, at_once)
 
 
 def find_tasks(modules: Iterable[str] = TASK_MODULES) -> tuple[Task, ...]:
-    """Collect the tasks that the modules define."""
+    """Return the tasks that the modules define."""
     imported = map(import_module, modules)
     found = [value for module in imported for value in vars(module).values() if isinstance(value, Task)]
     return tuple(dict.fromkeys(found))

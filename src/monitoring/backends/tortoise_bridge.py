@@ -1,14 +1,14 @@
-"""The names of Tortoise 1.1 that it does not document.
+"""Access to undocumented names of Tortoise 1.1.
 
 tests/backends/test_tortoise_assumptions.py checks each of them:
 
-- `_connection` of a client for SQLite is aiosqlite's. What is refined of the one for asyncpg is listed in
-  `database_clients/asyncpg.py`.
-- `Model._meta` has `db_table`, `fields_map`, and in `fields_db_projection` the columns that are stored.
-- `Model._saved_in_db` says whether `save` inserts or updates.
-- `tortoise.context._current_context` is the context variable from which models learn their database.
-- `MigrationExecutor._schema_editor` makes what makes tables. The table `tortoise_migrations` has the names of
-  the migrations that were applied.
+- The SQLite client's `_connection` is aiosqlite's. `database_clients/asyncpg.py` lists what is overridden in
+  the asyncpg client.
+- `Model._meta` has `db_table`, `fields_map`, and the stored columns in `fields_db_projection`.
+- `Model._saved_in_db` determines whether `save` inserts or updates.
+- `tortoise.context._current_context` is the context variable that determines the models' database.
+- `MigrationExecutor._schema_editor` creates the editor that creates tables. The table `tortoise_migrations`
+  contains the names of the applied migrations.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def activated(context: TortoiseContext) -> Iterator[None]:
-    """Make this the models' context, in this task and those that it starts.
+    """Make this the models' context in this task and the tasks it starts.
 
-    TortoiseContext's own `with` keeps its token on the object: two requests at once would mix them up.
+    TortoiseContext's own `with` stores its token on the object, so concurrent requests would overwrite it.
     """
     token = tortoise_context._current_context.set(context)  # noqa: SLF001
     try:
@@ -44,9 +44,9 @@ def activated(context: TortoiseContext) -> Iterator[None]:
 
 
 async def make_table_of_migrations(executor: MigrationExecutor) -> None:
-    """Make the table of applied migrations if it is missing.
+    """Create the table of applied migrations if it is missing.
 
-    The executor would read it before making it, and that error would end PostgreSQL's transaction.
+    The executor would read it before creating it, and the error would abort PostgreSQL's transaction.
     """
     await executor.recorder.ensure_schema(executor._schema_editor(atomic=False))  # noqa: SLF001
 
@@ -54,7 +54,7 @@ async def make_table_of_migrations(executor: MigrationExecutor) -> None:
 async def find_applied_migrations(connection: BaseDBAsyncClient) -> set[str]:
     """Return the names of the applied migrations. Raises `OperationalError` if they cannot be read.
 
-    An executor would load all migrations, and treat any error as "none".
+    A MigrationExecutor would load all migrations, and treat any error as "no migrations".
     """
     try:
         rows = await connection.execute_query_dict('SELECT "name" FROM "tortoise_migrations"')
@@ -71,17 +71,17 @@ async def find_applied_migrations(connection: BaseDBAsyncClient) -> set[str]:
 
 
 def table_of(model: type[Model]) -> str:
-    """Return the table of a model."""
+    """Return a model's table name."""
     return model._meta.db_table  # noqa: SLF001
 
 
 def columns_of(model: type[Model]) -> list[str]:
-    """Return the columns of a model, which are the names of its fields."""
+    """Return a model's column names, which are its field names."""
     return list(model._meta.fields_db_projection)  # noqa: SLF001
 
 
 def field_of(model: type[Model], name: str) -> Field[Any]:
-    """Return the field of this name."""
+    """Return a model's field with this name."""
     return model._meta.fields_map[name]  # noqa: SLF001
 
 

@@ -1,4 +1,4 @@
-"""The row that is written to test whether the database accepts writes."""
+"""The write probe, which tests whether the database accepts writes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tortoise.models import Model
 
 from monitoring.backends.statements import spell
 
-# As many pages of SQLite as a request writes: where these do not fit, a single one may.
+# As many SQLite pages as a request writes: on a nearly full disk, a single page may still fit.
 CONTENT_BYTES = 64 * 1024
 
 _WRITE = """
@@ -20,7 +20,7 @@ _WRITE = """
 
 
 class WriteProbe(Model):
-    """The one row that is written to find out whether the database takes writes."""
+    """The single row that is written to test whether the database accepts writes."""
 
     id = fields.IntField(primary_key=True)
     content = fields.BinaryField()
@@ -30,10 +30,10 @@ class WriteProbe(Model):
 
 
 async def write_probe(connection: BaseDBAsyncClient) -> None:
-    """Write the row and commit it.
+    """Write and commit the probe row.
 
-    It is one statement and no transaction, so that a frozen process keeps no lock that others wait for. The
-    content is new each time, because SQLite does not write unchanged pages.
+    One statement without a transaction, so that a frozen process holds no lock that blocks others. The
+    content changes each time, because SQLite does not write unchanged pages.
     """
     content = uuid4().bytes
     await connection.execute_query(spell(connection, _WRITE), [content * (CONTENT_BYTES // len(content))])

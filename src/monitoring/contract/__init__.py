@@ -1,1 +1,1 @@
-"""The published document as code: what requests, answers and errors are. It knows no server."""
+"""The published document as code: its requests, replies and errors, independent of any server."""

@@ -1,4 +1,4 @@
-"""Request bodies: the media type decides how the bytes are read, the document what they may contain."""
+"""Request bodies, parsed by media type and validated against the document."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
@@ -20,7 +20,7 @@ Headers = Iterable[tuple[bytes, bytes]]  # names in lower case
 
 
 class RequestBody:
-    """The body of one operation, read the same way whether it came whole or in chunks."""
+    """The parser and validator of one operation's request body."""
 
     def __init__(self, operation: Operation, document: Document, validation: Validation) -> None:
         request_body = document.follow(operation.definition.get("requestBody", {}))
@@ -37,7 +37,7 @@ class RequestBody:
         """How much of a body of any media type is kept, if its beginning is all that matters."""
 
     def read(self, encoded: bytes, headers: Headers) -> Json:
-        """Parse and validate what was received; None where an optional body is absent. Raises Problem."""
+        """Parse and validate a received body. None if an optional body is absent. Raises Problem."""
         if encoded:
             return self._reader_for(headers)(encoded)
         if self._required:
@@ -45,7 +45,7 @@ class RequestBody:
         return None
 
     def _reader_for(self, headers: Headers) -> Read:
-        # A body with two content types could be read in two ways.
+        # A body with two content types would be ambiguous.
         content_types: list[bytes] = []
         for name, value in headers:
             if name == b"content-type":
@@ -66,7 +66,7 @@ def _demand_identity(content_encoding: bytes) -> None:
 
 
 def _unsupported(expected: str, given: list[bytes], headers: Mapping[str, str]) -> Problem:
-    """Return the refusal, which names what is expected and what came (RFC 9110 §15.5.16)."""
+    """Return the Problem that names the expected and the received media type (RFC 9110 §15.5.16)."""
     shown = " and ".join(filter(None, (shorten_header(value.decode("latin-1")) for value in given[:2])))
     return Problem(
         "unsupported_media_type", headers=headers, expected=expected, given=shown or "no Content-Type"
@@ -74,13 +74,13 @@ def _unsupported(expected: str, given: list[bytes], headers: Mapping[str, str]) 
 
 
 def shorten_header(header: str) -> str:
-    """Cut what a client wrote in a header to what a sentence can repeat."""
+    """Return a header's first 60 characters in printable ASCII, for an error message."""
     return "".join(
         character if character.isascii() and character.isprintable() else "?" for character in header[:60]
     )
 
 
-@lru_cache(maxsize=64)  # nearly all requests send the same one
+@lru_cache(maxsize=64)  # nearly all requests send the same value
 def _parse_content_type(value: bytes) -> tuple[str, str]:
     media_type, *parameters = value.decode("latin-1").lower().split(";")
     charsets = [
@@ -98,9 +98,9 @@ def _reader(media_type: str, schema: Node, document: Document, validation: Valid
 
 
 def _json_reader(schema: Node, document: Document, validation: Validation) -> Read:
-    """Read JSON. `x-ignored` names what GET returns and nobody can write: it may be sent back (AIP-203).
+    """Return a reader of JSON bodies. It drops the read-only fields in `x-ignored`, as AIP-203 suggests.
 
-    `a.b` is the member b of the object a.
+    A path `a.b` means the member b of the object a.
     """
     check = validation.request_check(schema, ROOT_FIELD)
     with_integers = integers_of(schema, document)
@@ -148,7 +148,7 @@ def _form_reader(schema: Node, document: Document, validation: Validation) -> Re
 def _fields_once(
     pairs: list[tuple[str, str]], known: Collection[str], sentences: Sentences
 ) -> dict[str, str]:
-    """Demand that a field is there once, unless it is ignored anyway (RFC 6749 §3.2)."""
+    """Return the nonempty fields. Raises Problem if a known field is repeated (RFC 6749 §3.2)."""
     fields: dict[str, str] = {}
     for name, text in pairs:
         if name in fields and name in known:

@@ -1,4 +1,4 @@
-"""The errors of the document by name: status, headers and body, read from its named examples."""
+"""The document's errors by name: status, headers and body, from its named examples."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ FIRST_ERROR_STATUS = 400
 
 @dataclass(frozen=True, slots=True)
 class ErrorTemplate:
-    """An error of the document; `sentence` and `headers` have `{variables}` for its values to fill."""
+    """A documented error. `sentence` and `headers` contain `{variables}` for an occurrence's values."""
 
     status: int
     headers: Mapping[str, str]
@@ -21,7 +21,7 @@ class ErrorTemplate:
 
 @dataclass(frozen=True, slots=True)
 class ErrorResponse:
-    """An error as a client gets it."""
+    """An error response for a client."""
 
     status: int
     headers: Mapping[str, str]
@@ -29,7 +29,7 @@ class ErrorResponse:
 
 
 class Catalogue:
-    """Every error the document names, by name."""
+    """All of the document's errors, by name."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -41,10 +41,10 @@ class Catalogue:
     def respond(
         self, name: str, headers: Mapping[str, str] | None = None, values: Mapping[str, Any] | None = None
     ) -> ErrorResponse:
-        """Write an error.
+        """Return the response for the error `name`.
 
-        A value named like a field of the body replaces it; all others fill the sentence's variables.
-        `Retry-After` follows `retry_after_seconds`.
+        A value with the name of a body field replaces that field. The others fill the message's variables.
+        `Retry-After` is set from `retry_after_seconds`. `headers` override others.
         """
         template, values = self.templates[name], values or {}
         body = {field: values.get(field, example) for field, example in template.body.items()}
@@ -70,7 +70,7 @@ class Catalogue:
                 attached.add(id(response))
                 if int(status) >= FIRST_ERROR_STATUS:
                     yield int(status), response
-        # A response to an unknown path belongs to no operation, so it states its status itself.
+        # The response to an unknown path belongs to no operation, so `x-status` gives its status.
         for name, response in self._document.root.get("components", {}).get("responses", {}).items():
             if id(response) not in attached:
                 if "x-status" not in response:

@@ -1,4 +1,4 @@
-"""What clients decide about a row: the fields of a schema of the document, and their defaults."""
+"""Configurations: the client-settable fields of the document's schemas, and their defaults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Configuration = dict[str, Json]
 
 
 def read_configuration(row: object, schema_name: str) -> Configuration:
-    """Read the fields of a schema from a row that has them, in the order of the document."""
+    """Return a row's values of a schema's fields, in the order of the document."""
     return {name: getattr(row, name) for name in _fields_of(schema_name)}
 
 
@@ -21,25 +21,25 @@ def field_names(schema_name: str) -> Collection[str]:
 
 
 def read_defaults(schema_name: str) -> Mapping[str, Json]:
-    """Return the default of every field that has one in the document."""
+    """Return the defaults of a schema's fields, without those that have none."""
     return read_notes(schema_name, "default")
 
 
 @cache
 def read_notes(schema_name: str, keyword: str) -> Mapping[str, Json]:
-    """Return what a keyword says of every field of a schema that has it."""
+    """Return the keyword's value for each field of a schema that has the keyword."""
     return {name: schema[keyword] for name, schema in _fields_of(schema_name).items() if keyword in schema}
 
 
 def read_required(schema_name: str) -> Sequence[str]:
-    """Return the names of the fields that a schema demands."""
+    """Return the names of a schema's required fields."""
     required: Sequence[str] = published_document().root["components"]["schemas"][schema_name]["required"]
     return required
 
 
 @cache
 def read_settings_defaults(schema_name: str, field: str) -> Mapping[str, Json]:
-    """Return the default of every member of a field that is an object; nothing if there is no such field."""
+    """Return the defaults of an object field's members. Empty if the schema has no such field."""
     members = _fields_of(schema_name).get(field, {}).get("properties", {})
     follow = published_document().follow
     return {name: follow(schema)["default"] for name, schema in members.items()}
@@ -47,7 +47,7 @@ def read_settings_defaults(schema_name: str, field: str) -> Mapping[str, Json]:
 
 @cache
 def member_of(union_name: str, kind: str) -> str:
-    """Return the name of the schema that a union of the document has for a value of its discriminator."""
+    """Return the name of a union's schema for the discriminator value `kind`."""
     union = published_document().root["components"]["schemas"][union_name]
     reference: str = union["discriminator"]["mapping"][kind]
     return reference.rpartition("/")[2]
@@ -58,7 +58,7 @@ def complete(
     defaults: Mapping[str, Json],
     default_name: Callable[[Configuration], str],
 ) -> Configuration:
-    """Fill in what a client left out. `default_name` names what has no name."""
+    """Return a configuration with defaults for omitted fields. `default_name` derives an omitted name."""
     configuration = {**defaults, **given}
     return {"name": default_name(configuration), **configuration}
 
@@ -69,12 +69,12 @@ def change(
     defaults: Mapping[str, Json],
     default_name: Callable[[Configuration], str],
 ) -> Configuration:
-    """Apply a merge patch. A field that null removes gets its default again."""
+    """Apply a merge patch. A field that the patch sets to null is reset to its default."""
     return complete(merge(configuration, patch), defaults, default_name)
 
 
 def merge(target: Json, patch: Json) -> Json:
-    """Merge as RFC 7396 §2 says, into a new value."""
+    """Return the result of a JSON merge patch (RFC 7396 §2), without changing `target`."""
     if not isinstance(patch, dict):
         return patch
     merged = dict(target) if isinstance(target, dict) else {}

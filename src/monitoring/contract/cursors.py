@@ -1,7 +1,7 @@
-"""Where a page ends: the letter of its list and the id of its last row, opaque to clients.
+"""Page cursors, opaque to clients: the list's letter and the id of the page's last row.
 
-The pattern that the document has for a list allows the 22 characters of every UUID after the list's letter,
-or without it as 0.1.0 wrote them, and nothing else. So no cursor is refused that its pattern allows.
+The document's pattern for a list's cursors allows exactly the 22 characters of a UUID, after the list's
+letter or without it, as in 0.1.0. So every cursor that matches its pattern can be decoded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ CURSOR_CHARACTERS = 22  # 16 bytes in base64url without padding
 
 
 class PagedList(StrEnum):
-    """A list, and the letter with which its cursors begin."""
+    """A paginated list. The value is the first letter of its cursors."""
 
     ARTICLES = "a"
     AUDIT_ENTRIES = "l"
@@ -30,17 +30,20 @@ class PagedList(StrEnum):
 
 
 def encode_cursor(of: PagedList, last_id: UUID) -> str:
-    """Write the cursor of the page after a row."""
+    """Return the cursor of the page that follows a row."""
     return f"{of}{urlsafe_b64encode(last_id.bytes)[:CURSOR_CHARACTERS].decode()}"
 
 
 def next_cursor(of: PagedList, last_id: UUID | None) -> str | None:
-    """Write the cursor of the next page; None if no page follows."""
+    """Return the cursor of the next page. None if `last_id` is None, because no page follows."""
     return encode_cursor(of, last_id) if last_id else None
 
 
 def decode_cursor(cursor: str | None) -> UUID | None:
-    """Read a cursor; None begins with the first page. Raises ValueError for one that no list has."""
+    """Return the id of the row after which a page begins. None for the first page, which has no cursor.
+
+    Raises ValueError if the cursor is malformed.
+    """
     if cursor is None:
         return None
     if len(cursor) not in (CURSOR_CHARACTERS, CURSOR_CHARACTERS + 1):

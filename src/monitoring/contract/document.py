@@ -1,4 +1,4 @@
-"""The published document: loaded once, followed by the code, served without our notes to ourselves."""
+"""The OpenAPI document: loaded once, used by the code, and published without internal keywords."""
 
 import re
 import sys
@@ -15,19 +15,19 @@ from monitoring.contract.openapi_30 import derive_openapi_30
 from monitoring.contract.publishing import publish
 
 JSON = "application/json"
-Json: TypeAlias = Any  # what JSON can say: spelt out, it would need a cast at every step
+Json: TypeAlias = Any  # any JSON value: a precise type would need a cast at every step
 Node = Mapping[str, Json]
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 
 class DocumentError(Exception):
-    """The document cannot be served as it is written: the sentence names every reason."""
+    """The document cannot be served as it is written. The message names the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation, as written; `parameters` and `responses` have their references followed."""
+    """An operation of the document. References in `parameters` and `responses` are resolved."""
 
     operation_id: str
     method: str
@@ -39,7 +39,7 @@ class Operation:
 
 
 class Document:
-    """An OpenAPI 3.1 document; `yaml_bytes` are its very bytes, and `root` is their content."""
+    """An OpenAPI 3.1 document. `yaml_bytes` is its source, and `root` is the parsed content."""
 
     def __init__(self, yaml_bytes: bytes) -> None:
         self.yaml_bytes = yaml_bytes
@@ -48,7 +48,7 @@ class Document:
 
     @cached_property
     def published_yaml(self) -> bytes:
-        """The document as it is published, in YAML."""
+        """The published document as YAML."""
         import yaml  # noqa: PLC0415 - a worker writes none
 
         dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -60,18 +60,18 @@ class Document:
 
     @cached_property
     def published_json(self) -> bytes:
-        """The same as JSON."""
+        """The published document as JSON."""
         return orjson.dumps(publish(self.root))
 
     @cached_property
     def published_openapi_30(self) -> bytes:
-        """The same as OpenAPI 3.0, in JSON."""
+        """The published document converted to OpenAPI 3.0, as JSON."""
         return orjson.dumps(derive_openapi_30(publish(self.root)))
 
     def follow(self, node: Node) -> Node:
-        """Return the target of a reference; any other node is returned as it is.
+        """Resolve a node's `$ref`, if it has one.
 
-        What stands beside `$ref` goes before its like in the target (JSON Schema 2020-12, 8.2.3.1).
+        Keywords beside `$ref` override those of the target (JSON Schema 2020-12, 8.2.3.1).
         """
         while "$ref" in node:
             target: Json = self.root
@@ -82,7 +82,7 @@ class Document:
         return node
 
     def allowed_methods(self, path: str) -> list[str]:
-        """Every method served under a concrete path, by whichever template fits; HEAD goes with GET."""
+        """Return the methods of all operations whose path template matches `path`. GET includes HEAD."""
         methods = {
             operation.method
             for operation in self.operations.values()
@@ -93,7 +93,7 @@ class Document:
     def _index_operations(self) -> Mapping[str, Operation]:
         operations: dict[str, Operation] = {}
         for operation in self._read_operations():
-            # Connexion would let one of the two share the other's security.
+            # With a duplicate id, Connexion would apply one operation's security to the other.
             if operation.operation_id in operations:
                 raise DocumentError(f"operationId {operation.operation_id} is given twice")
             operations[operation.operation_id] = operation
@@ -124,19 +124,19 @@ class Document:
 
 
 def load_document(path: Path | None = None) -> Document:
-    """Load a document; without a path, the one that is published: `openapi.yaml`."""
+    """Load the document at `path`, or the published document `openapi.yaml` if it is None."""
     return Document((path or _published_path("openapi.yaml")).read_bytes())
 
 
 @cache
 def published_document() -> Document:
-    """Return the document that is served: read once per process, and never changed."""
+    """Return the served document. It is read once per process and never changed."""
     return load_document()
 
 
 @cache
 def read_published(name: str) -> bytes:
-    """Return a text that is published beside the document: read once per process."""
+    """Return a file that is published beside the document. It is read once per process."""
     return _published_path(name).read_bytes()
 
 
@@ -146,7 +146,7 @@ def _published_path(name: str) -> Path:
 
 
 def _read_yaml(yaml_bytes: bytes) -> Json:
-    """Read YAML into what `json.loads` would return. An unquoted date stays the text it is."""
+    """Parse YAML into JSON types. An unquoted date stays text."""
     import yaml  # noqa: PLC0415 - a worker reads none
 
     class JsonCompatibleLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -159,7 +159,7 @@ def _read_yaml(yaml_bytes: bytes) -> Json:
 
 
 def _with_text_keys(node: Json) -> Json:
-    """YAML reads an unquoted status as a number; JSON knows only text keys. Equal texts become one."""
+    """Convert all keys to strings, as in JSON: YAML reads an unquoted status as a number. Interns strings."""
     if isinstance(node, dict):
         return {sys.intern(str(key)): _with_text_keys(value) for key, value in node.items()}
     if isinstance(node, list):

@@ -1,8 +1,7 @@
-"""Entity tags, and what clients make depend on them (RFC 9110 §8.8.3, §13.1.1 and §13.1.2).
+"""Entity tags and conditional requests (RFC 9110 §8.8.3, §13.1.1 and §13.1.2).
 
-A tag changes whenever the body does. The tag of something that clients change and that also changes by itself
-has two parts, `"version.digest"`, of which `If-Match` compares the first: no check makes a client's write
-fail.
+A tag changes whenever the body does. If a resource is changed both by clients and by the service, its tag is
+`"version.digest"`, and `If-Match` compares only the version. So a check does not make a client's write fail.
 """
 
 from __future__ import annotations
@@ -20,28 +19,28 @@ _WEAK = "W/"
 
 
 def write_tag(body: bytes, version: str = "") -> str:
-    """Return a strong tag of a body, and of the version of what clients can change."""
+    """Return a strong entity tag of a body, prefixed with the version that `If-Match` compares, if any."""
     digest = sha256(body).hexdigest()[:32]
     return f'"{version}.{digest}"' if version else f'"{digest}"'
 
 
 def version_of(updated_at: datetime) -> str:
-    """Return the version of what has no other version than the time of its last change."""
+    """Return a resource's version, derived from the time of its last change."""
     return f"{updated_at:%Y%m%dT%H%M%S%fZ}"
 
 
 def is_known(tag: str, if_none_match: str | None) -> bool:
-    """Return whether the client has it already. The comparison is weak (RFC 9110 §13.1.2)."""
+    """Return whether `If-None-Match` contains the tag. The comparison is weak (RFC 9110 §13.1.2)."""
     if if_none_match is None:
         return False
     return if_none_match == "*" or tag in {each.removeprefix(_WEAK) for each in _tags_in(if_none_match)}
 
 
 def is_current(if_match: str | None, version: str) -> bool:
-    """Return whether `If-Match` names the version, or is absent. Raises Problem for a weak tag that it has.
+    """Return whether `If-Match` is absent, `*`, or contains the version.
 
-    Clients often lose the quotes of a tag, and those of 0.1.0 know tags that are only a version: both are
-    taken. A weak tag, which a proxy that compresses makes of ours, matches nothing (RFC 9110 §13.1.1).
+    Tags without quotes and version-only tags from 0.1.0 are accepted. A weak tag, which a compressing proxy
+    makes of ours, never matches (RFC 9110 §13.1.1). Raises Problem if there is a weak tag and none matches.
     """
     if if_match is None or if_match == "*":
         return True

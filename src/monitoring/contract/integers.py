@@ -1,4 +1,4 @@
-"""JSON Schema counts 1.0 as an integer, so handlers get 1. Values that no schema describes stay as sent."""
+"""Converts floats such as 1.0, which JSON Schema accepts as integers, to int for handlers."""
 
 from collections.abc import Callable
 
@@ -9,17 +9,17 @@ Convert = Callable[[Json], Json]
 
 
 def integers_of(schema: Node, document: Document) -> Convert:
-    """Return a function that turns 1.0 into 1 wherever the schema asks for an integer.
+    """Return a function that converts 1.0 to 1 wherever the schema requires an integer.
 
-    It reads `properties`, `items`, `allOf`, and `anyOf` where that says "or null". A validated value is
-    changed in place where it can be.
+    It follows `properties`, `items`, `allOf`, and `anyOf` with null. Validated objects are changed in place.
+    Values that no schema describes stay unchanged.
     """
     return _converter(schema, document, ()) or _unchanged
 
 
 def _converter(schema: Node, document: Document, ancestors: tuple[int, ...]) -> Convert | None:
     schema = document.follow(without_null(document.follow(schema)))
-    if id(schema) in ancestors:  # a schema within itself
+    if id(schema) in ancestors:  # a recursive schema
         return None
     ancestors = (*ancestors, id(schema))
     if "integer" in types_of(schema):

@@ -1,22 +1,23 @@
-"""The document as OpenAPI 3.0, for tools that read nothing newer: derived at run time, never edited."""
+"""Converts the document to OpenAPI 3.0 at run time, for tools that support no newer version."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 
-# What these hold is a value, even where it looks like a schema.
+# The contents of these keywords are values, even if they look like schemas.
 _VALUE_KEYWORDS = frozenset({"default", "enum", "example", "value"})
 _UNKNOWN_TO_3_0 = frozenset({"if", "then", "else", "patternProperties", "propertyNames"})
-# OpenAPI 3.0.4 gives `nullable` a meaning only beside `type`: this is the one lawful way to say "null alone".
+# OpenAPI 3.0.4 defines `nullable` only beside `type`, so this is the only valid schema for null alone.
 _NULL = {"type": "string", "nullable": True, "enum": [None]}
-_ARRAY = {"type": "array", "items": {}}  # 3.0 demands `items` beside it
+_ARRAY = {"type": "array", "items": {}}  # 3.0 requires `items` beside it
 
 
 def derive_openapi_30(root: Mapping[str, Json]) -> dict[str, Any]:
-    """Rewrite an OpenAPI 3.1 document. Rules across fields and for names, which 3.0 cannot say, are left out.
+    """Convert an OpenAPI 3.1 document to 3.0, omitting rules across fields and for names.
 
-    Top-level `webhooks` become `x-webhooks`, which documentation tools for 3.0 know.
+    OpenAPI 3.0 cannot express these rules.
+    Top-level `webhooks` become `x-webhooks`, which documentation tools for 3.0 support.
     """
     derived: dict[str, Any] = _rewrite({name: part for name, part in root.items() if name != "webhooks"})
     return {**derived, "openapi": "3.0.4", "x-webhooks": _rewrite(root.get("webhooks", {}))}

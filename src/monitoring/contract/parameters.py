@@ -1,4 +1,4 @@
-"""Path, query and header parameters: text cast to what the document says, then validated as one object."""
+"""Path, query and header parameters: text converted to the documented types, then validated."""
 
 import keyword
 import math
@@ -17,7 +17,7 @@ Pairs = Iterable[tuple[str, str]]
 
 
 class Parameters:
-    """All parameters of one operation, by the name its handler knows them under."""
+    """All parameters of one operation, by handler argument name."""
 
     def __init__(self, operation: Operation, document: Document, validation: Validation) -> None:
         lenient = bool(operation.definition.get("x-lenient-parameters"))
@@ -32,11 +32,11 @@ class Parameters:
 
     @property
     def names(self) -> list[str]:
-        """The arguments that `read` can give: those of the path first, in the order of the document."""
+        """The argument names that `read` can return: path parameters first, in the order of the document."""
         return [*self._path.schemas, *self._argument_names.values()]
 
     def read(self, path: Mapping[str, str], query_string: bytes, headers: Headers) -> dict[str, Json]:
-        """Read, cast, validate and fill in defaults; raises Problem."""
+        """Parse and validate a request's parameters, and fill in defaults. Raises Problem."""
         arguments = self._read_path(path) if self._path.schemas else {}
         if query_string or self._query.schemas:
             arguments |= self._named(self._query.read(_query_pairs(query_string)))
@@ -47,12 +47,12 @@ class Parameters:
         return arguments
 
     def _named(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        """Leave out parameters that the document does not know: a lenient operation ignores them."""
+        """Rename parameters to arguments, dropping undocumented ones, which a lenient operation ignores."""
         names = self._argument_names
         return {names[name]: value for name, value in values.items() if name in names}
 
     def _read_path(self, path: Mapping[str, str]) -> dict[str, Json]:
-        """Read the path. An id that cannot be one is an id nobody has: `x-absent` names that error."""
+        """Parse path parameters. A malformed id raises the same Problem as an unknown one (`x-absent`)."""
         try:
             return self._path.read(path.items())
         except Problem as problem:
@@ -69,7 +69,7 @@ class Parameters:
 
 
 class _Group:
-    """The parameters of one place. `closed` refuses names the document does not know."""
+    """An operation's parameters in the path, query or headers. `closed` refuses undocumented names."""
 
     def __init__(
         self,
@@ -122,13 +122,13 @@ class _Group:
 
 
 def argument_name(name: str) -> str:
-    """`Idempotency-Key` reaches a handler as `idempotency_key`, and `from` as `from_`."""
+    """Return a parameter's argument name: `idempotency_key` for `Idempotency-Key`, `from_` for `from`."""
     argument = name.lower().replace("-", "_")
     return f"{argument}_" if keyword.iskeyword(argument) else argument
 
 
 def cast_for(schema: Node, document: Document) -> Callable[[str], Json]:
-    """Return the cast of a parameter's type. Text it cannot cast stays text, for validation to refuse."""
+    """Return a converter for a parameter's text. Text that it cannot convert stays text and is invalid."""
     schema = document.follow(schema)
     if schema.get("type") == "array":
         cast_item = cast_for(schema["items"], document)

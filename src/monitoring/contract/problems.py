@@ -1,12 +1,12 @@
-"""Problem: the one exception that ends a request with an error of the document."""
+"""Problem, the exception that ends a request with a documented error."""
 
 from collections.abc import Mapping, Sequence
 
 
 class Problem(Exception):  # noqa: N818 - it is an answer, not always an error of ours
-    """Ends the request with the document's error of this name.
+    """Ends a request with the documented error `name`.
 
-    Values fill the sentence's variables or replace fields of the body; headers come on top of the fixed ones.
+    `values` fill the message's variables or replace body fields. `headers` are added to the documented ones.
     """
 
     def __init__(self, name: str, /, *, headers: Mapping[str, str] | None = None, **values: object) -> None:
@@ -18,5 +18,5 @@ class Problem(Exception):  # noqa: N818 - it is an answer, not always an error o
         """What else is wrong, where somebody can mend everything at once: in a form of the app."""
 
     def renamed(self, names: Mapping[str, str]) -> "Problem":
-        """Return the same problem under the name an operation gives it."""
+        """Return the same problem under the operation-specific name in `names`, if there is one."""
         return Problem(names.get(self.name, self.name), headers=self.headers, **self.values)

@@ -1,4 +1,4 @@
-"""The document as it is published: without what only this service reads, and with nothing said twice."""
+"""Creates the published document, without internal keywords and repetitions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 
-# What these hold is a value, or has names of its own, even where it looks like keywords.
+# The contents of these keywords are values, or have their own names, even if they look like keywords.
 _VALUES = frozenset({"const", "default", "enum", "example", "value"})
 _NAMES = frozenset({"properties", "patternProperties", "mapping"})
 
 
 def publish(root: Mapping[str, Json]) -> dict[str, Json]:
-    """Copy a document for those who call the service.
+    """Return a copy of the document for clients.
 
-    Headers that the description tells of once (`x-told-once`) are not listed with each answer. Fields have no
-    examples of their own, since each body has one as a whole.
+    Headers that the description explains once (`x-told-once`) are not listed with each response. Fields have
+    no examples, because each body has a complete one.
     """
     published: dict[str, Json] = without_notes(root)
     components = published["components"]
@@ -30,9 +30,9 @@ def publish(root: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def without_notes(node: Json) -> Json:
-    """Copy a document, or a part of it, without our notes to ourselves, the `x-` keywords.
+    """Return a copy of a document or a part of it without internal keywords, which begin with `x-`.
 
-    The one value of a discriminator is an `enum` as well, for generators that do not know `const`.
+    A discriminator's single value is also given as `enum`, for generators that do not support `const`.
     """
     if isinstance(node, list):
         return [without_notes(item) for item in node]
@@ -61,7 +61,7 @@ def _leave_out_header(reference: Mapping[str, Json], published: Mapping[str, Jso
 
 
 def _nodes_in(node: Json) -> Iterator[dict[str, Json]]:
-    """Yield every object of a part of the document that is no value and no set of names."""
+    """Yield every object in a part of the document, except values and maps of names."""
     if isinstance(node, list):
         for item in node:
             yield from _nodes_in(item)

@@ -1,4 +1,4 @@
-"""Responses held against the document: status, required headers, media type and body."""
+"""Validates responses against the document: status, required headers, media type and body."""
 
 from collections.abc import Callable, Collection
 
@@ -10,7 +10,7 @@ ALWAYS_SENT = {"X-Content-Type-Options", "X-Request-Id"}
 
 
 class Responses:
-    """The responses that one operation may give."""
+    """One operation's documented responses."""
 
     def __init__(self, operation: Operation, document: Document, validation: Validation) -> None:
         self._responses = {
@@ -21,7 +21,7 @@ class Responses:
     def check(
         self, status: int, header_names: Collection[str], media_type: str, read_body: Callable[[], Json]
     ) -> None:
-        """Raise BrokenPromise for what the document does not allow. Only JSON is read."""
+        """Raise BrokenPromise if the document does not allow a response. Only JSON bodies are read."""
         response = self._responses.get(status)
         if response is None:
             raise BrokenPromise(f"status {status} is not documented")
@@ -47,6 +47,6 @@ class _Response:
         if media_type not in self._checks:
             raise BrokenPromise(f"media type {media_type!r} is not documented")
         check = self._checks[media_type]
-        # Only texts that never change are compressed: they are judged in tests, not again with every answer.
+        # Only static texts are compressed. Tests validate them, so not every response has to.
         if check and "Content-Encoding" not in header_names:
             check(read_body())

@@ -1,4 +1,4 @@
-"""How schemas of the document are read: JSON Schema 2020-12, with references into the document."""
+"""Helpers for the document's schemas: JSON Schema 2020-12, with references into the document."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ DOCUMENT_URI = "urn:openapi"
 
 
 def with_absolute_references(schema: Json) -> Json:
-    """Copy a schema so that its references lead into the registered document, wherever it is compiled."""
+    """Return a copy of a schema whose references are absolute, so that it can be compiled anywhere."""
     if isinstance(schema, list):
         return [with_absolute_references(item) for item in schema]
     if not isinstance(schema, Mapping):
@@ -20,12 +20,12 @@ def with_absolute_references(schema: Json) -> Json:
 
 
 def types_of(schema: Node) -> tuple[str, ...]:
-    """Return the names in `type`, which holds one or several; none if a schema has no `type`."""
+    """Return a schema's types. Empty if it has no `type`."""
     types = schema.get("type", ())
     return (types,) if isinstance(types, str) else tuple(types)
 
 
 def without_null(schema: Node) -> Node:
-    """Return the other way of `anyOf: [..., {type: 'null'}]`; any other schema is returned as it is."""
+    """Return the non-null alternative of `anyOf: [..., {type: 'null'}]`. Any other schema is unchanged."""
     ways = [way for way in schema.get("anyOf", ()) if way != {"type": "null"}]
     return ways[0] if len(ways) == 1 else schema

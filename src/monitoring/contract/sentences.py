@@ -1,4 +1,4 @@
-"""A failed validation in plain words: which field, and what it must be. Values are never echoed."""
+"""Validation error messages, which name the field and its constraint. Values are never echoed."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +10,9 @@ from monitoring.contract.document import Document, DocumentError, Json, Node
 from monitoring.contract.problems import Problem
 
 MAX_FIELD_CHARACTERS = 80
-MAX_PROBLEM_CHARACTERS = 118  # with the field and ": " the sentence stays within 200
+MAX_PROBLEM_CHARACTERS = 118  # with the field and ": " the message stays within 200
 
-# These keywords judge an object, but they are about one of its fields.
+# Keywords that validate an object, although their error is about one of its fields.
 ABOUT_A_CHILD = {"required": "property", "additionalProperties": "unexpected"}
 
 INTO_A_CHILD = {"properties", "patternProperties", "additionalProperties", "items"}
@@ -22,12 +22,12 @@ _LOST_PLUS = re.compile(r"[Tt]\S+ \d\d:\d\d")
 
 
 class Sentences:
-    """Plain words from the document: `x-problem` at a schema, else `x-problem-templates` by keyword.
+    """Error messages from the document: a schema's `x-problem`, or else a keyword's `x-problem-templates`.
 
-    Three keywords beside them help with common mistakes. `x-problem-international-host` replaces `x-problem`
-    for a URL that does not write its host in ASCII, and `x-problem-lost-plus` for a time whose offset follows
-    a blank, because a query's `+` means one. `x-problem-if-found` lists what to report instead of "is
-    required" if the object has fields that give away what it is.
+    Three more keywords help with common mistakes. `x-problem-international-host` replaces `x-problem` for a
+    URL with a non-ASCII host, and `x-problem-lost-plus` for a time whose offset follows a space, because `+`
+    means a space in a query. `x-problem-if-found` lists messages to report instead of "is required" if an
+    object has certain fields.
     """
 
     def __init__(self, document: Document) -> None:
@@ -38,18 +38,18 @@ class Sentences:
             raise DocumentError("x-problem-templates has no default")
 
     def invalid_field(self, field: Sequence[str | int] | str, keyword: str, **facts: Json) -> Problem:
-        """Return `invalid_field` for a field, with the sentence of the keyword's template."""
+        """Return an `invalid_field` Problem for a field, with the message of the keyword's template."""
         template = self._templates.get(keyword, self._templates["default"])
         return _invalid_field(
             field, template.format_map({name: _words(fact) for name, fact in facts.items()})
         )
 
     def wrong_kind(self, union: Node, field: str) -> Problem:
-        """Return `invalid_field` for a discriminator that names none of a union's schemas."""
+        """Return an `invalid_field` Problem for a discriminator that names none of a union's schemas."""
         return _invalid_field(field, union["x-problem"])
 
     def explain(self, error: ValidationError, schema: Node, root_field: str) -> Problem:
-        """Turn a validation error into `invalid_field`; `root_field` names the value as a whole."""
+        """Convert a validation error to an `invalid_field` Problem. `root_field` names the whole value."""
         keyword, facts = error.kind.name, error.kind.as_dict()
         if keyword == "anyOf" and (nested := _error_beside_null(facts["context"])):
             return self.explain(nested, schema, root_field)
@@ -68,7 +68,7 @@ class Sentences:
         return self.invalid_field(field, keyword, **facts)
 
     def _problem_at(self, schema: Node, evaluation_path: Sequence[str | int]) -> Node | None:
-        """Return the schema whose `x-problem` is nearest to what failed and is about the same value."""
+        """Return the schema with the nearest `x-problem` about the failed value. None if there is none."""
         found: Node | None = None
         for step, node in self._walk(schema, evaluation_path):
             if step in INTO_A_CHILD:
@@ -78,7 +78,7 @@ class Sentences:
         return found
 
     def _hint_for(self, error: ValidationError, schema: Node) -> str | None:
-        """Return what `x-problem-if-found` says of the object that lacks a field."""
+        """Return the `x-problem-if-found` message for an object that lacks a field. None if none applies."""
         *_, (_, node) = self._walk(schema, error.evaluation_path[:-1])
         hints = node.get("x-problem-if-found", ()) if isinstance(node, dict) else ()
         sent = error.instance if hints else None
@@ -89,7 +89,7 @@ class Sentences:
     def _walk(
         self, schema: Node, evaluation_path: Sequence[str | int]
     ) -> Iterator[tuple[str | int | None, Json]]:
-        """Yield the schema, and each step on the way to the failing keyword with the node it leads to."""
+        """Yield None with the schema, then each step of the path with the node that it leads to."""
         node: Json = schema
         yield None, node
         for step in evaluation_path:
@@ -100,14 +100,14 @@ class Sentences:
 
 
 def _error_beside_null(context: Sequence[Sequence[ValidationError]]) -> ValidationError | None:
-    """Return what is wrong by the other way of "this or null"; None where there are more ways."""
+    """Return the error of the only non-null alternative. None if there are several."""
     first_errors = [errors[0] for errors in context]
     others = [error for error in first_errors if error.kind.as_dict().get("types") != ["null"]]
     return others[0] if len(others) == 1 else None
 
 
 def _has(value: Json, path: str) -> bool:
-    """Return whether an object has a field; `post.current` is a field of a field."""
+    """Return whether an object has the field at a dotted path such as `post.current`."""
     for name in path.split("."):
         if not isinstance(value, dict) or name not in value:
             return False
@@ -126,7 +126,7 @@ def _problem_for(schema: Node, error: ValidationError) -> str:
 
 
 def _ascii_host_of(url: str) -> str | None:
-    """Return the `xn--` form of a URL's host (RFC 5891); None if it is ASCII, or has no such form."""
+    """Return the `xn--` form of a URL's host (RFC 5891). None if the host is ASCII or has no such form."""
     matched = _HOST.match(url)
     if not matched or matched[1].isascii():
         return None

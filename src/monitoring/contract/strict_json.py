@@ -1,7 +1,7 @@
-"""JSON read strictly (I-JSON, RFC 7493): what two parsers could understand differently is refused.
+"""A strict JSON parser (I-JSON, RFC 7493), which refuses texts that parsers could interpret differently.
 
-What a database cannot store and a schema cannot rule out is read as browsers read it: U+0000 is U+FFFD, and
-an integer beyond 64 bits is the nearest double.
+Values that databases cannot store are converted as in browsers: U+0000 becomes U+FFFD, and an integer beyond
+64 bits becomes the nearest double.
 """
 
 import math
@@ -25,7 +25,7 @@ Path = tuple[str | int, ...]
 
 
 class UnfitJsonError(Exception):
-    """Well-formed JSON that is refused all the same; `keyword` names the template of the reason."""
+    """Well-formed JSON that is refused. `keyword` names the message template of the reason."""
 
     def __init__(self, keyword: str, path: Path = ()) -> None:
         super().__init__(keyword)
@@ -34,10 +34,10 @@ class UnfitJsonError(Exception):
 
 
 def parse_json(encoded: bytes) -> Json:
-    """Parse UTF-8 JSON. Raises ValueError where it is malformed, UnfitJsonError where it is unfit.
+    """Parse UTF-8 JSON. Raises ValueError if it is malformed, and UnfitJsonError if it is refused.
 
-    Unfit are names given twice in an object, numbers that no double can hold, lone surrogates and more than
-    64 levels. A byte order mark before the text is ignored (RFC 8259 §8.1).
+    Duplicate names in an object, numbers beyond the range of a double, lone surrogates and more than 64
+    levels are refused. A byte order mark before the text is ignored (RFC 8259 §8.1).
     """
     text = encoded.decode("utf-8-sig")
     if "\\u0000" in text:
@@ -48,7 +48,7 @@ def parse_json(encoded: bytes) -> Json:
         raise UnfitJsonError("nestedTooDeeply") from None
     if _is_too_deep(value):
         raise UnfitJsonError("nestedTooDeeply")
-    # Decoding UTF-8 has refused all surrogates except those written as an escape.
+    # Decoding UTF-8 has already refused all surrogates except escaped ones.
     if b"\\u" in encoded:
         _refuse_lone_surrogates(value)
     return value

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 
 def find_time_zone(name: str) -> ZoneInfo | None:
-    """Return a time zone, or None if there is none of this name."""
+    """Return the time zone with this name. None if there is none."""
     try:
         return ZoneInfo(name)
-    except (ValueError, OSError, KeyError):  # a path, a folder, a name that nobody gave a zone
+    except (ValueError, OSError, KeyError):  # a path, a folder or an unknown name
         return None

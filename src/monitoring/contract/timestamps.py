@@ -1,4 +1,4 @@
-"""Moments on the wire (RFC 3339)."""
+"""Timestamps in the format of RFC 3339."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ def write_timestamp(moment: datetime) -> str: ...
 @overload
 def write_timestamp(moment: None) -> None: ...
 def write_timestamp(moment: datetime | None) -> str | None:
-    """Write a moment in UTC, always with six digits: such timestamps sort as text."""
+    """Render a UTC time with six fractional digits, so that timestamps sort as text. None stays None."""
     return moment.isoformat("T", "microseconds").replace("+00:00", "Z") if moment else None
 
 
 def read_timestamp(text: str) -> datetime:
-    """Read what the document's Moment allows, `t` and `z` in lower case too, into UTC."""
+    """Parse a timestamp that the document's Moment allows, also with lower-case `t` and `z`, to UTC."""
     return datetime.fromisoformat(text.upper()).astimezone(UTC)

@@ -1,4 +1,4 @@
-"""Percent-encoded text read strictly: bad escapes and invalid UTF-8 are errors, not replacements."""
+"""Strict percent-decoding: malformed escapes and invalid UTF-8 raise errors."""
 
 import re
 from urllib.parse import unquote_to_bytes
@@ -10,7 +10,7 @@ BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
 def decode_percent(encoded: bytes) -> str:
-    """Decode one piece of text; raises ValueError."""
+    """Decode percent-encoded UTF-8. Raises ValueError if it is malformed."""
     if PERCENT_SIGN not in encoded:
         return encoded.decode("utf-8")
     if BAD_ESCAPE.search(encoded):
@@ -19,9 +19,9 @@ def decode_percent(encoded: bytes) -> str:
 
 
 def parse_pairs(encoded: bytes, max_pairs: int) -> list[tuple[str, str]]:
-    """Read `name=value&name=value` in order, a name without a value as an empty one; raises ValueError.
+    """Parse `name=value&name=value` to pairs in order. A missing value is an empty string.
 
-    U+0000 is read as U+FFFD, as in JSON.
+    U+0000 becomes U+FFFD, as in JSON. Raises ValueError if the text is malformed or has too many pairs.
     """
     if not encoded:
         return []

@@ -1,4 +1,4 @@
-"""Validators for the schemas of the document, each compiled when it is first asked (jsonschema-rs)."""
+"""Validators for the document's schemas, each compiled on first use (jsonschema-rs)."""
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
@@ -16,11 +16,11 @@ Check = Callable[[Json], None]
 
 
 class BrokenPromise(Exception):  # noqa: N818 - named after what it means for the caller
-    """A response of ours that the document does not allow."""
+    """One of our responses is not allowed by the document."""
 
 
 class Rule:
-    """A schema, compiled when something is first held to it: that takes 4 ms, and up to 1.5 MiB."""
+    """A schema that is compiled at its first validation, which takes 4 ms and up to 1.5 MiB."""
 
     def __init__(self, schema: Node, registry: Registry) -> None:
         self._schema = schema
@@ -28,7 +28,7 @@ class Rule:
 
     @cached_property
     def validator(self) -> Draft202012Validator:
-        """What the schema is compiled to."""
+        """The compiled schema."""
         return Draft202012Validator(
             with_absolute_references(self._schema),
             registry=self._registry,
@@ -40,7 +40,7 @@ class Rule:
 
 
 class Validation:
-    """Makes checks of schemas as the document writes them. `rules` has those it made so far."""
+    """Creates validating functions for the document's schemas. `rules` caches the schemas' rules."""
 
     def __init__(self, document: Document) -> None:
         self.sentences = Sentences(document)
@@ -49,7 +49,7 @@ class Validation:
         self._registry = Registry([(DOCUMENT_URI, dict(document.root))], draft=jsonschema_rs.Draft202012)
 
     def request_check(self, schema: Node, root_field: str) -> Check:
-        """Return a check that raises `invalid_field` for the first thing wrong."""
+        """Return a check that raises an `invalid_field` Problem for the first error."""
         if "discriminator" in (union := self._document.follow(schema)):
             return self._union_check(union, root_field)
         rule = self._rule_of(schema)
@@ -63,10 +63,10 @@ class Validation:
         return check
 
     def _union_check(self, union: Node, root_field: str) -> Check:
-        """Return a check by the one schema that the discriminator chooses, so that it can name what is wrong.
+        """Return a check by the schema that the discriminator selects, so that its errors are specific.
 
-        Each schema of a union demands its own value of the discriminator. So no other one could take what
-        this one refuses.
+        Each schema of a union requires its own discriminator value, so no other schema could accept a value
+        that the selected one refuses.
         """
         name = union["discriminator"]["propertyName"]
         checks = {
@@ -87,7 +87,7 @@ class Validation:
         return check
 
     def form_check(self, schema: Node, root_field: str) -> Check:
-        """Return a check like `request_check`, with whatever else is wrong in `others`."""
+        """Return a check like `request_check`, whose Problem has all further errors in `others`."""
         rule = self._rule_of(schema)
 
         def check(value: Json) -> None:
@@ -100,13 +100,13 @@ class Validation:
         return check
 
     def response_check(self, schema: Node) -> Check:
-        """Return a check that raises BrokenPromise; its text is for the log and holds no values."""
+        """Return a check that raises BrokenPromise. Its message is for the log and contains no values."""
         rule = self._rule_of(schema)
 
         def check(value: Json) -> None:
             try:
                 rule.validator.validate(value)
-            # Any other error means that JSON cannot carry the value.
+            # Any other error means that JSON cannot represent the value.
             except (ValueError, TypeError) as error:
                 where = ".".join(map(str, getattr(error, "instance_path", ())))
                 raise BrokenPromise(f"body {where}: {getattr(error, 'message', error)}") from None
@@ -114,16 +114,16 @@ class Validation:
         return check
 
     def _rule_of(self, schema: Node) -> Rule:
-        """Return the rule of a schema. Operations share schemas, and so their rules."""
+        """Return a schema's rule. Equal schemas share one rule."""
         return self.rules.setdefault(_digest_of(schema), Rule(schema, self._registry))
 
 
 def _digest_of(schema: Node) -> bytes:
-    """Digest a schema. Equal ones have the same digest, which takes less memory than their content."""
+    """Return a schema's hash, which identifies equal schemas in less memory than their content."""
     return sha256(orjson.dumps(schema)).digest()
 
 
 @lru_cache(maxsize=1)
 def rules_of(document: Document) -> Validation:
-    """Return a document's rules. The API and the app share them, and all that is compiled."""
+    """Return a document's validation. The API and the app share it with all compiled schemas."""
     return Validation(document)

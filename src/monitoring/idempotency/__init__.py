@@ -1,1 +1,1 @@
-"""Clients may repeat a write when in doubt: it acts once."""
+"""Idempotency keys, with which clients can safely retry writes."""

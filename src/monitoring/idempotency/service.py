@@ -1,4 +1,4 @@
-"""A write repeated with the same Idempotency-Key acts once and gets the same answer, for 24 hours."""
+"""Idempotent writes: within 24 hours, a retry with the same Idempotency-Key gets the stored reply."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ MAX_KEY_CHARACTERS = 255  # as the document says
 async def act_once(
     team_id: UUID, key: str | None, request: tuple[Json, ...], act: Callable[[], Awaitable[Reply]]
 ) -> Reply:
-    """Act, or repeat the answer this team got for this key before. Without a key, just act.
+    """Call `act` and store its reply, or return the team's stored reply for this key.
 
-    One transaction stores the action and its answer; refusals are not stored. Two requests are the same if
-    their `request` is equal. Raises Problem if the key was used for a different request.
+    If `key` is None, only calls `act`. The action and its reply are stored in one transaction, and refusals
+    are not stored. Raises Problem if the key was used with a different `request`.
     """
     if key is None:
         return await act()
     request_sha256 = _hash_request(request)
     async with transaction():
-        # A second request with the same key waits here and then finds the first one's answer.
+        # A concurrent request with the same key waits here, and then finds the first one's reply.
         await Team.lock(team_id)
         answers = IdempotencyKey.filter(team_id=team_id, key__in=_spellings_of(key))
         stored = await answers.order_by("-id").first()
@@ -60,28 +60,28 @@ async def act_once(
 async def act_once_for_caller(
     caller: Caller, key: str | None, request: tuple[Json, ...], act: Callable[[], Awaitable[Reply]]
 ) -> Reply:
-    """Act for a caller of the API, or repeat the answer that the caller's team got for this key before."""
+    """Call `act_once` for an API caller's team."""
     return await act_once(caller.team_id, key, request, act)
 
 
 async def delete_expired_keys(now: datetime) -> int:
-    """Delete expired answers, and return how many there were."""
+    """Delete expired keys with their replies, and return their number."""
     return await IdempotencyKey.filter(created_at__lte=now - LIFETIME).delete()
 
 
 async def encrypt_stored_answers() -> Encrypted:
-    """Encrypt stored answers with the first key. Those of an earlier release may show credentials."""
+    """Encrypt stored replies with the first key. Replies from earlier releases may contain credentials."""
     return await encrypt_column(IdempotencyKey.exclude(reply_body=""), "reply_body")
 
 
 def _spellings_of(key: str) -> list[str]:
-    """Return a key as it is and as the draft writes it, in quotes (a string of RFC 9651 §3.3.3)."""
+    """Return a key without and with quotes, which the draft requires (an RFC 9651 §3.3.3 string)."""
     bare = key[1:-1] if len(key) > 2 and key[0] == key[-1] == '"' else key  # noqa: PLR2004 - the quotes
     return [spelling for spelling in (bare, f'"{bare}"') if len(spelling) <= MAX_KEY_CHARACTERS]
 
 
 def _store_body(reply: Reply) -> str:
-    """Write the body as it is stored: encrypted if caches may not keep it, because it shows a secret."""
+    """Return a reply's body for storage, encrypted if the reply is `no-store`, because it has a secret."""
     body = reply.payload().decode()
     return encrypt(body) if reply.headers.items() >= NO_STORE.items() else body
 

@@ -1,4 +1,4 @@
-"""Codes to join a team or to set a new password, which people pass on, and emailed links to join."""
+"""Codes that people pass on, to join a team or set a new password, and emailed invitation links."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CODE = re.compile(rf"{CODE_PREFIX}[A-Za-z0-9_-]{{43}}")
 
 @dataclass(frozen=True, slots=True)
 class Invited:
-    """An invitation with its code, which is not stored and cannot be shown again."""
+    """A new invitation with its code, which is not stored and cannot be shown again."""
 
     invitation: Invitation
     code: str
@@ -44,10 +44,10 @@ class Invited:
 async def invite(
     team_id: UUID, email: str, role: Role | str, *, by: Actor, is_mailed: bool = False
 ) -> Invited:
-    """Invite a person to a team. Their earlier invitations become invalid.
+    """Invite a person to a team. The person's earlier invitations to it become invalid.
 
-    If it is mailed, a worker sends them a link, which does what the code does. Raises `Refused` if they are
-    in this team. If they are in another, joining will be refused.
+    With `is_mailed`, a worker emails a link that works like the code. Raises `Refused` if the person is
+    already in this team. A person in another team can be invited, but joining is refused.
     """
     email, role = read_email(email), Role(role)
     async with transaction():
@@ -60,7 +60,7 @@ async def invite(
 
 
 async def make_reset_code(team_id: UUID, user_id: UUID, *, by: Actor) -> Invited:
-    """Create a code to set a new password. The old password works until then. Raises `Refused`."""
+    """Create a code for a member to set a new password. The old one works until then. Raises `Refused`."""
     async with transaction():
         await lock_team(team_id)
         user = await get_member(team_id, user_id)
@@ -75,7 +75,7 @@ async def list_invitations(team_id: UUID) -> list[Invitation]:
 
 
 async def withdraw_invitation(team_id: UUID, invitation_id: UUID, *, by: Actor) -> None:
-    """Delete an invitation of the team. Raises `Refused("invitation_unknown")`."""
+    """Delete a team's invitation. Raises `Refused("invitation_unknown")`."""
     async with transaction():
         await lock_team(team_id)
         invitation = await Invitation.get_or_none(id=invitation_id, team_id=team_id, user_id=None)
@@ -86,15 +86,15 @@ async def withdraw_invitation(team_id: UUID, invitation_id: UUID, *, by: Actor) 
 
 
 def write_link(invitation: Invitation, base_url: str) -> str:
-    """Return the URL of a link to join. It cannot be made from the database alone."""
+    """Return an invitation's link. It cannot be forged with access to the database alone."""
     token = sign_link(PURPOSE, {"invitation": str(invitation.id)}, invitation.expires_at)
     return f"{base_url}/app/{PURPOSE}?token={token}"
 
 
 async def find_invitation(code: str) -> Invitation | None:
-    """Return the unexpired invitation of a code, with its team and, for a new password, its user.
+    """Return the unexpired invitation for a code or a link's token. None if there is none.
 
-    The token of a link is as good as the code of the same invitation.
+    Its team is loaded, and for a new password its user.
     """
     code = code.strip()
     if _CODE.fullmatch(code):
@@ -107,9 +107,9 @@ async def find_invitation(code: str) -> Invitation | None:
 
 
 async def accept_invitation(code: str, name: str, password: str, *, address: str | None = None) -> User:
-    """Use up a code: join its team, or set a new password, which ends all sessions. Raises `Refused`.
+    """Redeem a code or a link's token: join the team, or set a new password and end all sessions.
 
-    The name is only needed for joining. A refused attempt does not use up the code.
+    `name` is only used for joining. A refused attempt does not consume the code. Raises `Refused`.
     """
     invitation = await find_invitation(code)
     if invitation is None:
@@ -122,13 +122,13 @@ async def accept_invitation(code: str, name: str, password: str, *, address: str
     try:
         async with transaction():
             await lock_team(invitation.team_id)
-            # Deleting it uses it up: a second attempt at the same time finds nothing to delete.
+            # Deletion consumes the invitation: a concurrent attempt finds nothing to delete.
             if not await _living().filter(id=invitation.id).delete():
                 raise Refused("invitation_unknown")
             if invitation.user:
                 return await _reset_password(invitation.user, invitation, password_hash, address)
             return await _join(invitation, name, password_hash, address)
-    except IntegrityError:  # they joined another team at the same time
+    except IntegrityError:  # the person joined another team concurrently
         raise Refused("email_taken") from None
 
 
@@ -162,7 +162,7 @@ async def _reset_password(
 async def _make_code(  # noqa: PLR0913 - what an invitation is made of
     team_id: UUID, email: str, role: Role, by: Actor, user: User | None = None, *, is_mailed: bool = False
 ) -> Invited:
-    """Create a code, replacing earlier ones for this email, and delete the team's expired codes."""
+    """Create an invitation, replacing the email's earlier ones, and delete the team's expired ones."""
     code, now = CODE_PREFIX + secrets.token_urlsafe(CODE_RANDOM_BYTES), datetime.now(UTC)
     await Invitation.filter(team_id=team_id, email=email).delete()
     await Invitation.filter(team_id=team_id, expires_at__lte=now).delete()

@@ -1,6 +1,6 @@
-"""Pages with the errors of a form, kept for an hour, because a browser that goes back requests them again.
+"""Stored pages with form errors, kept for an hour because the browser's back button requests them again.
 
-They contain the form's input, including secrets. So they are encrypted, and only their session gets them.
+They contain form input, including secrets. So they are encrypted, and only their session can read them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ class Answer(NamedTuple):
 
 
 async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
-    """Store an answer, and delete all but the newest of the session. Returns its id; None if it has ended."""
+    """Store a page for a session and return its id. None if the session has ended.
+
+    Deletes all but the session's newest KEPT_A_SESSION pages.
+    """
     now, of_session = datetime.now(UTC), KeptAnswer.filter(session_id=session_id)
     page = encrypt(answer.page)
     try:
@@ -35,7 +38,7 @@ async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
             kept = await KeptAnswer.create(
                 session_id=session_id, status=answer.status, page=page, created_at=now
             )
-            # The deletion sees answers that were committed after the newest were read: none of them is old.
+            # The deletion sees pages committed after `newest` was read, but none of them is older.
             newest = await of_session.order_by("-id").limit(KEPT_A_SESSION).values_list("id", flat=True)
             if len(newest) == KEPT_A_SESSION:
                 await of_session.filter(id__lt=newest[-1]).delete()
@@ -45,7 +48,7 @@ async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
 
 
 async def find_answer(session_id: UUID, answer_id: UUID) -> Answer | None:
-    """Return an answer that the session got within the last hour; None if it was deleted."""
+    """Return a session's stored page. None if it is missing, older than an hour or undecryptable."""
     recent = KeptAnswer.filter(session_id=session_id, created_at__gt=datetime.now(UTC) - LIFETIME)
     kept = await recent.get_or_none(id=answer_id)
     try:
@@ -55,5 +58,5 @@ async def find_answer(session_id: UUID, answer_id: UUID) -> Answer | None:
 
 
 async def delete_old_answers(now: datetime) -> int:
-    """Delete answers older than an hour, and return their number."""
+    """Delete stored pages older than an hour, and return their number."""
     return await KeptAnswer.filter(created_at__lte=now - LIFETIME).delete()

@@ -20,15 +20,15 @@ from monitoring.members.sessions import end_sessions
 
 PURPOSE = "new-password"
 
-# As long as the window of the limit (`app/sign_in/attempts.py`): whoever reaches the limit has a valid link.
+# Equal to the rate-limit window (`app/sign_in/attempts.py`): whoever reaches the limit has a valid link.
 LIFETIME = timedelta(hours=1)
 
 
 async def request_link(email: str, address: str) -> UUID | None:
-    """Create a link for the user with this email, and return its id; None if there is no such user.
+    """Create a password link for the user with this email, and return its id. None if there is no such user.
 
-    Earlier links stay valid, so that nobody else can revoke them by asking for more. Call this after the
-    answer was sent, so that its timing does not reveal which emails are known.
+    Earlier links stay valid, so that nobody else can invalidate them by requesting more. Call this after
+    sending the reply, so that its timing does not reveal which emails are known.
     """
     async with transaction():
         try:
@@ -46,12 +46,12 @@ async def request_link(email: str, address: str) -> UUID | None:
 
 
 def write_link(link: PasswordLink, base_url: str) -> str:
-    """Return the URL of a link. It cannot be made from the database alone, and its query is never logged."""
+    """Return a link's URL. It cannot be forged from the database alone, and its query is never logged."""
     return f"{base_url}/app/{PURPOSE}?token={sign_link(PURPOSE, {'link': str(link.id)}, link.expires_at)}"
 
 
 async def find_link(token: str) -> PasswordLink | None:
-    """Return the link of a token with its user and team; None if it is used, expired or not signed by us."""
+    """Return a token's link with its user and team. None if it is used, expired or not validly signed."""
     claims = read_link(PURPOSE, token)
     if claims is None:
         return None
@@ -60,16 +60,16 @@ async def find_link(token: str) -> PasswordLink | None:
 
 
 async def use_link(link: PasswordLink, password: str, *, address: str) -> User:
-    """Set a new password, which ends all sessions, links and codes of its user. Raises `Refused`.
+    """Set a new password, and delete all of the user's sessions, links and codes. Raises `Refused`.
 
-    A refused password does not use up the link.
+    A refused password does not consume the link.
     """
     user = link.user
     check_password(password, user.email)
     password_hash = await hash_password(password)
     async with transaction():
         await lock_team(user.team_id)
-        # Deleting them uses them up: a second attempt at the same time finds nothing to delete.
+        # Deletion consumes the link: a concurrent attempt finds nothing to delete.
         if not await PasswordLink.filter(id=link.id, expires_at__gt=current_backends().clock.now()).delete():
             raise Refused("password_link_used")
         await PasswordLink.filter(user_id=user.id).delete()
@@ -83,5 +83,5 @@ async def use_link(link: PasswordLink, password: str, *, address: str) -> User:
 
 
 async def delete_expired_links(now: datetime) -> int:
-    """Delete expired links, and return their number."""
+    """Delete expired password links, and return their number."""
     return await PasswordLink.filter(expires_at__lte=now).delete()

@@ -1,6 +1,6 @@
-"""Passwords as argon2id hashes (RFC 9106). Each takes 64 MiB and some time, so threads compute them.
+"""Password hashing with argon2id (RFC 9106), in threads, because each hash takes 64 MiB and some time.
 
-Few callers may wait for a thread: the others get a 503 at once.
+The queue for threads is bounded. Beyond the bound, callers get a 503 immediately.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Result = TypeVar("Result")
 
 HASHES_AT_ONCE = 2
 
-# The most hashes that run or wait, so that nobody waits for more than a few seconds. Unknown browsers get
-# only some of them: the rest is for known browsers and for users who are signed in.
+# The maximum number of running and waiting hashes, so that nobody waits for more than a few seconds. Unknown
+# browsers get only some of them; the rest is for known browsers and signed-in users.
 PLACES = 32
 PLACES_OF_STRANGERS = 16
 
@@ -33,7 +33,7 @@ _hasher = PasswordHasher()
 
 
 class _Places:
-    """A thread pool whose queue is bounded. Thread-safe: a process may have several event loops."""
+    """A thread pool with a bounded queue. Thread-safe, because a process may have several event loops."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(HASHES_AT_ONCE, thread_name_prefix="passwords")
@@ -41,7 +41,7 @@ class _Places:
         self._taken = 0
 
     async def run(self, most_taken: int, work: Callable[[], Result]) -> Result:
-        """Run work in a thread. Raises `Problem("service_unavailable")` if this many places are taken."""
+        """Run work in a thread. Raises `Problem("service_unavailable")` if `most_taken` calls are pending."""
         with self._counting:
             if self._taken >= most_taken:
                 raise Problem("service_unavailable")
@@ -59,15 +59,18 @@ _places = _Places()
 
 
 async def hash_password(password: str) -> str:
-    """Hash a password for storage, with the current parameters and a new salt. Raises `Problem`."""
+    """Hash a password for storage with current parameters and a new salt.
+
+    Raises `Problem("service_unavailable")` if too many hashes are waiting.
+    """
     return await _places.run(PLACES, partial(_hasher.hash, _as_bytes(password)))
 
 
 async def is_same_password(password: str, stored_hash: str | None, *, is_known: bool = True) -> bool:
-    """Compare with a stored hash. Without one it does the same work and returns False.
+    """Verify a password against a stored hash. If `stored_hash` is None, returns False after the same work.
 
     Raises `Problem("service_unavailable")` if too many hashes are waiting. The limit is lower for unknown
-    browsers.
+    browsers (`is_known=False`).
     """
     compare = partial(_compare, password[:MAX_PASSWORD_CHARACTERS], stored_hash)
     is_same = await _places.run(PLACES if is_known else PLACES_OF_STRANGERS, compare)
@@ -80,7 +83,7 @@ def is_outdated(stored_hash: str) -> bool:
 
 
 def _compare(password: str, stored_hash: str | None) -> bool:
-    nobodys = _nobodys_hash()  # called in either case, because making it takes as long as comparing
+    nobodys = _nobodys_hash()  # computed in either case, because that takes as long as verifying
     try:
         return _hasher.verify(stored_hash or nobodys, _as_bytes(password)) and stored_hash is not None
     except VerifyMismatchError:
@@ -93,5 +96,5 @@ def _nobodys_hash() -> str:
 
 
 def _as_bytes(password: str) -> bytes:
-    """Encode a password the same way however a keyboard spells it, even with half a surrogate pair."""
+    """Encode a password in its normal form, independent of the keyboard, even with a lone surrogate."""
     return unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""The SQL of this room: the sessions of open pages, many at once."""
+"""SQL queries of members: the sessions of open pages, many in one statement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.backends.statements import spell, spell_values
 
 
 async def list_living_sessions(session_ids: Collection[UUID], now: datetime) -> list[tuple[UUID, UUID, str]]:
-    """Return the living among these sessions, each with its person's team and role, in one statement."""
+    """Return the unexpired sessions among `session_ids`, each with its user's team and role."""
     if not session_ids:
         return []
     connection = current_backends().database.context.db()

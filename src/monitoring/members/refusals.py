@@ -1,4 +1,4 @@
-"""Refusals about members, with the sentences that the app and the command line share."""
+"""Refusals of member operations, with error messages that the app and the command line share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SENTENCES = {
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error of the caller
-    """An action was refused, and nothing was changed. `name` is one of `SENTENCES`."""
+    """A refused operation, which changed nothing. `name` is a key of `SENTENCES`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -36,5 +36,5 @@ class Refused(Exception):  # noqa: N818 - an answer, not an error of the caller
 
     @property
     def sentence(self) -> str:
-        """The reason, for people."""
+        """The human-readable reason."""
         return SENTENCES[self.name]

@@ -1,4 +1,4 @@
-"""Which emails, names and passwords are accepted."""
+"""Validation of emails, names and passwords."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from monitoring.auth.names import is_name
 from monitoring.members.models import MAX_EMAIL_CHARACTERS
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, Refused
 
-# A password takes at least 10^8 guesses. The limit of attempts for one email allows fewer in five years.
+# A password must withstand 10^8 guesses. The attempt limit for one email allows fewer in five years.
 MIN_GUESSES_LOG10 = 8
 
-# Time grows with the cube of the length, to a tenth of a second for this many hostile characters.
+# The time grows with the cube of the length: up to 0.1 s for this many malicious characters.
 _JUDGED_CHARACTERS = 24
 _KNOWN_WORDS = ("monitoring", "monitor", "uptime")
 
@@ -20,10 +20,10 @@ _EMAIL = re.compile(r"[^@]+@[^@]+")
 
 
 def read_email(text: str) -> str:
-    """Return an email in its normal form. Raises `Refused("email_invalid")`.
+    """Validate an email and return it in normal form. Raises `Refused("email_invalid")`.
 
-    Case is ignored, although RFC 5321 §2.4 would allow emails that differ in it. Invisible characters
-    (spaces, controls, zero-width ones) and characters that PostgreSQL cannot store are refused.
+    Case is ignored, although RFC 5321 §2.4 allows emails that differ only in case. Invisible characters
+    (spaces, controls, zero-width characters) and characters that PostgreSQL cannot store are refused.
     """
     if len(text) > 4 * MAX_EMAIL_CHARACTERS:  # normalising takes quadratic time
         raise Refused("email_invalid")
@@ -34,7 +34,7 @@ def read_email(text: str) -> str:
 
 
 def read_name(text: str) -> str:
-    """Return a person's name, without spaces around it. Raises `Refused("name_invalid")`."""
+    """Validate a person's name and return it without outer spaces. Raises `Refused("name_invalid")`."""
     name = text.strip()
     if not is_name(name):
         raise Refused("name_invalid")
@@ -44,7 +44,7 @@ def read_name(text: str) -> str:
 def check_password(password: str, email: str) -> None:
     """Raise `Refused` unless a password has 12 to 1024 characters and is hard to guess.
 
-    Common passwords, repetitions, sequences and parts of this email are easy to guess. No kinds of characters
+    Common passwords, repetitions, sequences and parts of the email are easy to guess. No character classes
     are required (NIST SP 800-63B §3.1.1.2).
     """
     if len(password) < MIN_PASSWORD_CHARACTERS:

@@ -1,4 +1,4 @@
-"""The members of a team, one transaction a function. Every change locks the team's row."""
+"""Operations on team members. Each function is one transaction, and every change locks the team's row."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from monitoring.members.sessions import end_sessions
 
 
 async def list_members(team_id: UUID | None = None) -> list[User]:
-    """Return a team's members, or all users, oldest first."""
+    """Return a team's members, or all users if `team_id` is None, oldest first."""
     users = User.filter(team_id=team_id) if team_id else User.all()
     return await users.order_by("id").select_related("team")
 
 
 async def name_members(team_id: UUID, emails: Collection[str]) -> dict[str, str]:
-    """Return the names of these users by email, as far as they are in the team."""
+    """Return the names of the team's members with these emails, by email."""
     if not emails:
         return {}
     found = await User.filter(team_id=team_id, email__in=emails).values_list("email", "name")
@@ -33,7 +33,7 @@ async def name_members(team_id: UUID, emails: Collection[str]) -> dict[str, str]
 
 
 async def get_member(team_id: UUID, user_id: UUID) -> User:
-    """Return a member of the team. Raises `Refused("no_such_member")`, also for another team's member."""
+    """Return a team's member. Raises `Refused("no_such_member")`."""
     user = await User.get_or_none(id=user_id, team_id=team_id).select_related("team")
     if user is None:
         raise Refused("no_such_member")
@@ -41,14 +41,17 @@ async def get_member(team_id: UUID, user_id: UUID) -> User:
 
 
 async def find_user(email: str) -> User | None:
-    """Return the user with this email, in any case, and their team. Raises `Refused`."""
+    """Return the user with this email, ignoring case, with their team. None if there is no such user.
+
+    Raises `Refused` if the email is invalid.
+    """
     return await User.get_or_none(email=read_email(email)).select_related("team")
 
 
 async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Actor) -> None:
     """Change a member's role. Raises `Refused` for the last owner. Idempotent.
 
-    The codes that a former owner created become invalid.
+    If an owner loses the role, the codes that the owner created are deleted.
     """
     role = Role(role)
     async with transaction():
@@ -66,7 +69,7 @@ async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Act
 async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:
     """Remove a member with their sessions and codes. Raises `Refused` for the last owner.
 
-    Keys and monitors belong to the team and stay.
+    Keys and monitors belong to the team and are kept.
     """
     async with transaction():
         await lock_team(team_id)
@@ -78,7 +81,7 @@ async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:
 
 
 async def change_name(user: User, name: str, *, by: Actor) -> None:
-    """Give a user another name. Raises `Refused("name_invalid")`. Idempotent."""
+    """Change a user's name. Raises `Refused("name_invalid")`. Idempotent."""
     name = read_name(name)
     async with transaction():
         await lock_team(user.team_id)
@@ -88,9 +91,9 @@ async def change_name(user: User, name: str, *, by: Actor) -> None:
 
 
 async def change_password(user: User, current: str, new: str, *, by: Actor, keep: UUID | None = None) -> None:
-    """Set a new password and end the user's sessions, except the one to keep. Raises `Refused`.
+    """Set a new password, and end the user's sessions except `keep`. Raises `Refused`.
 
-    Existing codes for a new password become invalid.
+    The user's reset codes are deleted.
     """
     if not await is_same_password(current, user.password_hash):
         raise Refused("wrong_password")
@@ -98,7 +101,7 @@ async def change_password(user: User, current: str, new: str, *, by: Actor, keep
     password_hash = await hash_password(new)
     async with transaction():
         await lock_team(user.team_id)
-        # Of two simultaneous changes, the first makes the second's current password wrong.
+        # Of two concurrent changes, the first makes the second's current password wrong.
         unchanged = User.filter(id=user.id, password_hash=user.password_hash)
         if not await unchanged.update(password_hash=password_hash):
             raise Refused("wrong_password")
@@ -109,12 +112,15 @@ async def change_password(user: User, current: str, new: str, *, by: Actor, keep
 
 
 async def lock_team(team_id: UUID) -> None:
-    """Lock the team's row until the transaction ends, so that its members change one by one."""
+    """Lock a team's row until the transaction ends, so that changes to its members are serialised."""
     await Team.lock(team_id)
 
 
 async def _give_up_ownership(user: User) -> None:
-    """Raise `Refused` for the last owner, and delete the codes with which the user could come back."""
+    """Delete the codes that an owner created, which could restore access.
+
+    Raises `Refused` for the last owner.
+    """
     if not await User.filter(team_id=user.team_id, role=Role.OWNER.value).exclude(id=user.id).exists():
         raise Refused("last_owner")
     await Invitation.filter(team_id=user.team_id, invited_by=user.email).delete()

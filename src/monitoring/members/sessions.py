@@ -1,4 +1,4 @@
-"""Sessions: which user is signed in, with which browser, and until when."""
+"""Sign-in sessions, each with its user, browser and expiry."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from monitoring.members.refusals import Refused
 
 TOKEN_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
-# "Last seen" is accurate to five minutes, which saves a write with every page.
+# "Last seen" is accurate to five minutes, which avoids a write for every page.
 LAST_SEEN_GRAIN = timedelta(minutes=5)
 
 
 class Standing(NamedTuple):
-    """The user, team and role of a session that has not ended."""
+    """An active session's id, with its user's team and role."""
 
     session_id: UUID
     team_id: UUID
@@ -34,7 +34,7 @@ class Standing(NamedTuple):
 
 
 async def begin_session(user: User, browser: str, *, address: str | None = None) -> str:
-    """Begin a session and return its token, which is not stored. Delete the user's expired sessions.
+    """Begin a session, and return its token, which is not stored. Deletes the user's expired sessions.
 
     Raises `Refused("wrong_password")` if the user or the password changed since authentication.
     """
@@ -60,7 +60,7 @@ async def begin_session(user: User, browser: str, *, address: str | None = None)
 
 
 async def find_session(token: str) -> Session | None:
-    """Return the session of a token with its user and team, and update when it was last seen."""
+    """Return a token's session with its user and team, and update when it was last seen. None without one."""
     if not token.isascii():
         return None
     now = datetime.now(UTC)
@@ -73,22 +73,25 @@ async def find_session(token: str) -> Session | None:
 
 
 async def read_standings(session_ids: Collection[UUID]) -> dict[UUID, Standing]:
-    """Return the standings of those of these sessions that have not ended. Changes nothing."""
+    """Return the standings of the active sessions among `session_ids`, by session id. Changes nothing."""
     living = await list_living_sessions(session_ids, datetime.now(UTC))
     return {session_id: Standing(session_id, team_id, role) for session_id, team_id, role in living}
 
 
 async def list_sessions(user_id: UUID) -> list[Session]:
-    """Return a user's sessions that have not ended, newest first."""
+    """Return a user's active sessions, newest first."""
     return await Session.filter(user_id=user_id, expires_at__gt=datetime.now(UTC)).order_by("-id")
 
 
 async def find_addresses(team_id: UUID, sessions: Sequence[Session]) -> dict[str, str]:
-    """Return the addresses from which sessions began, by session id. The audit log has them since 0.2.0."""
+    """Return the addresses from which sessions began, by session id, as far as the audit log has them.
+
+    It has recorded them since 0.2.0.
+    """
     if not sessions:
         return {}
     ids = [each.id for each in sessions]
-    # Ids are in the order of time, so the index of the team's entries leads to the few that can be meant.
+    # Ids are ordered by time, so the index on the team's entries narrows the search to a few rows.
     begun = AuditEntry.filter(team_id=team_id, id__gte=min(ids), action=Action.SIGNED_IN.value)
     rows = await begun.filter(subject_id__in=[str(each) for each in ids])
     return {row.subject_id: row.address for row in rows if row.subject_id and row.address}
@@ -100,7 +103,7 @@ async def end_session(session_id: UUID) -> None:
 
 
 async def end_session_of(user: User, session_id: UUID, *, by: Actor) -> bool:
-    """End one of a user's sessions, and record it in the audit log. Returns False if there is no such one."""
+    """End one of a user's sessions, and record it in the audit log. Returns False if it does not exist."""
     async with transaction():
         if not await Session.filter(id=session_id, user_id=user.id).delete():
             return False
@@ -109,7 +112,7 @@ async def end_session_of(user: User, session_id: UUID, *, by: Actor) -> bool:
 
 
 async def end_sessions(user_id: UUID, *, keep: UUID | None = None, by: Actor | None = None) -> None:
-    """End all of a user's sessions, except the one to keep. If `by` is given, the audit log records it."""
+    """End all of a user's sessions except `keep`. The audit log records it unless `by` is None."""
     async with transaction():
         user = await User.select_for_update(no_key=True).get_or_none(id=user_id)
         if user is None:

@@ -1,4 +1,4 @@
-"""Links in messages, with which readers acknowledge an incident without signing in."""
+"""Signed links in messages that acknowledge an incident without signing in."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ ANSWERABLE = frozenset({"incident.opened", "incident.reminder"})
 
 @dataclass(frozen=True, slots=True)
 class AcknowledgeLink:
-    """Which incident a link is for, and the channel whose readers have it."""
+    """The claims of an acknowledge link: the incident, and the channel that the link was sent to."""
 
     incident_id: UUID
     channel_id: UUID
 
 
 def write_acknowledge_link(delivery: NotificationDelivery, base_url: str) -> str | None:
-    """Return the link of a message about an incident, the same at every attempt; None for other messages."""
+    """Return a delivery's acknowledge link, identical at every attempt. None if its event has no link."""
     if delivery.event not in ANSWERABLE:
         return None
     claims = {"incident": str(delivery.subject_id), "channel": str(delivery.channel_id)}
     token = sign_link(PURPOSE, claims, delivery.created_at + VALID_FOR)
-    # The access log has paths, but no queries.
+    # The token is in the query because the access log records paths only.
     return f"{base_url}/app/acknowledge?token={token}"
 
 
 def read_acknowledge_link(token: str) -> AcknowledgeLink | None:
-    """Return what a link is for; None if its signature is not ours or it has expired."""
+    """Verify a token and return its claims. None if the signature is invalid or the token has expired."""
     claims = read_link(PURPOSE, token)
     return AcknowledgeLink(UUID(claims["incident"]), UUID(claims["channel"])) if claims else None

@@ -10,7 +10,7 @@ from monitoring.notifications.routing import ALERTS, Route, route_of
 
 
 async def list_alert_routes(team_id: UUID) -> list[Route]:
-    """Return the routes of a team's channels that would be alerted to an incident now."""
+    """Return the routes of a team's enabled, confirmed channels that subscribe to incident alerts."""
     return [
         route_of(channel)
         for channel in await NotificationChannel.filter(team_id=team_id, enabled=True)
@@ -19,5 +19,5 @@ async def list_alert_routes(team_id: UUID) -> list[Route]:
 
 
 def is_alerted(routes: Sequence[Route], monitor_id: UUID, tags: Collection[str]) -> bool:
-    """Return whether one of the routes accepts incidents of a monitor."""
+    """Return whether any of the routes accepts the monitor's incidents."""
     return any(route.concerns(monitor_id, tags) for route in routes)

@@ -1,4 +1,4 @@
-"""Queues events for a team's channels: which channels receive an event, and when."""
+"""Queues events for a team's channels, deciding which channels receive each event, and when."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from monitoring.notifications.queries import hold_channels
 from monitoring.notifications.routing import BEGINNINGS, Announcement, Hold, Route
 from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 
-# How many rows one statement inserts. It stays far below the time limit of a statement.
+# The rows in one INSERT statement: few enough to stay far below the statement timeout.
 INSERTED_AT_ONCE = 2000
 
 
 async def announce(announcements: Sequence[Announcement], *, at_once: bool = False) -> list[UUID]:
     """Queue each event for every channel of its team that subscribes to it, within the caller's transaction.
 
-    Each message names the team, because one address may be a channel of several. With `at_once`, neither the
-    channel's delay and quiet hours nor a digest hold it back: a person has asked for it.
+    Each message names the team, because several teams may use the same address. `at_once` is for events that
+    a person requested: it bypasses the channel's delay, quiet hours and digests.
 
-    Returns deliveries for the caller to nudge after the commit (`tasks.nudge`): for each channel as many as
-    may be sent at once. Each finished attempt starts the next one, and the sweep finds scheduled ones.
+    Returns the ids of deliveries to nudge after the commit (`tasks.nudge`), for each channel at most as many
+    as may be sent concurrently. Finished attempts start the others, and the sweep finds scheduled ones.
     """
     now = current_backends().clock.now()
     async with transaction() as connection:
@@ -63,7 +63,7 @@ async def announce(announcements: Sequence[Announcement], *, at_once: bool = Fal
 
 
 def make_delivery(announcement: Announcement, channel_id: UUID) -> NotificationDelivery:
-    """Make a delivery of an event to a channel, due at once. It is not stored yet."""
+    """Return a new, unsaved delivery of an event to a channel, due immediately."""
     happened_at = announcement.happened_at
     message = {
         "type": announcement.event,
@@ -87,7 +87,7 @@ def _make_delivery(announcement: Announcement, route: Route, team_name: str) -> 
 
 
 def _wait_as_configured(queued: Queued) -> None:
-    """Hold a delivery for as long as its channel's delay and quiet hours say."""
+    """Postpone a delivery by its channel's delay and quiet hours, if any."""
     announcement, route, delivery = queued
     happened_at = announcement.happened_at
     if delay := route.delay_of(announcement.event):
@@ -97,7 +97,7 @@ def _wait_as_configured(queued: Queued) -> None:
 
 
 async def _hold_routes(connection: BaseDBAsyncClient, team_ids: Iterable[UUID]) -> Mapping[UUID, list[Route]]:
-    """Find the channels of teams that get messages, and lock them until the commit."""
+    """Lock the teams' enabled, confirmed channels until the commit, and return their routes by team."""
     routes = defaultdict(list)
     for row in await hold_channels(connection, team_ids):
         route = Route(

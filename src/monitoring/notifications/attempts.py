@@ -1,4 +1,4 @@
-"""One attempt: send a notification and store the result."""
+"""A delivery attempt: sends a notification and stores the result."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ STORE_AGAIN_SECONDS = 1.0
 
 
 async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
-    """Send a claimed delivery and store the result, unless the claim was lost meanwhile. A sandbox keeps it.
+    """Send a claimed delivery, and store the result unless the claim was lost meanwhile.
 
-    Returns deliveries to nudge: those that waited for this attempt, and those that tell other channels that
-    this one was disabled.
+    In a sandbox, the request is stored instead of sent. Returns the ids of deliveries to nudge: those that
+    waited for this attempt, and those that notify other channels if this one was disabled.
     """
     delivery, kind, now = claim.row, CHANNELS[claim.channel.type], current_backends().clock.now()
     keeping = await find_keeping_sender(claim.channel)
@@ -55,9 +55,9 @@ async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
 async def _store_while_leased(
     claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion, kept: Json
 ) -> list[UUID]:
-    """Store the result, retrying while the database is away, so that nothing is sent twice.
+    """Store the result, retrying while the database is unavailable, so that nothing is sent twice.
 
-    Raises `DatabaseUnavailable` when the lease has ended, because another worker may then send it.
+    Raises `DatabaseUnavailable` once the lease has expired: another worker may then send the delivery.
     """
     lease_ends_at = claim.row.due_at
     while True:
@@ -87,7 +87,7 @@ async def _store(
     if due_at:
         due_at = route.quiet_end(due_at) or due_at
     async with transaction():
-        if conclusion.status is DeliveryStatus.FAILED:  # the channel before its deliveries, as everywhere
+        if conclusion.status is DeliveryStatus.FAILED:  # lock order: the channel before its deliveries
             await NotificationChannel.select_for_update(no_key=True).get_or_none(id=claim.channel.id)
         await follow(claim.channel, result.new_settings, now)
         told = await disable(claim.channel, result.disabled_reason, now) if result.disabled_reason else []
@@ -107,10 +107,10 @@ async def _store(
 
 
 async def follow(channel: NotificationChannel, new_settings: Mapping[str, str], now: datetime) -> None:
-    """Store fields that the receiver reported as changed, in the caller's transaction.
+    """Store settings that the receiver reported as changed, in the caller's transaction.
 
-    Only if the channel has such fields, and was not changed since it was read: otherwise the answer is from
-    its former receiver.
+    Does nothing if the channel lacks one of these settings, or was changed since it was read: the response
+    then came from its former receiver.
     """
     if not new_settings or not new_settings.keys() <= channel.settings.keys():
         return

@@ -15,12 +15,12 @@ from monitoring.metrics import (
 )
 from monitoring.notifications.models import NotificationDelivery
 
-# SQLite finds times after this one by the index of `due_at`. For `IS NOT NULL` it would read every delivery.
+# A comparison with this time lets SQLite use the `due_at` index. `IS NOT NULL` would scan every delivery.
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def measure_notifications() -> None:
-    """Count pending deliveries. Raises `DatabaseUnavailable`."""
+    """Update the metrics of pending deliveries: their number and ages. Raises `DatabaseUnavailable`."""
     pending = NotificationDelivery.filter(due_at__gt=_LONG_AGO)
     counted = pending.annotate(count=Count("due_at"), since=Min("created_at"), due_since=Min("due_at"))
     [(count, since, due_since)] = await counted.values_list("count", "since", "due_since")

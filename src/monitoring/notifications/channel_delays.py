@@ -1,4 +1,4 @@
-"""Deliveries that wait for their channel's delay. What ends before the delay has passed is never sent."""
+"""Skips deliveries whose incident or degradation ends before their channel's delay has passed."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 from monitoring.notifications.retries import OVER_BEFORE_THE_DELAY, TAKEN_BEFORE_THE_DELAY
 from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS, Announcement, Route
 
-# A channel, and an incident or a monitor.
+# A channel id, and an incident or monitor id.
 Told = tuple[UUID, UUID | None]
 
 
 async def end_delays(
     announcements: Sequence[Announcement], routes: Mapping[UUID, Iterable[Route]]
 ) -> set[Told]:
-    """Skip deliveries that these events end, in the caller's transaction, if their delay has not passed.
+    """Skip deliveries that are still delayed when these events end their subject.
 
-    Returns pairs of channel and subject of which the channel was never told: it need not know of the end.
+    Runs in the caller's transaction. Returns the (channel, subject) pairs for which the channel was never
+    notified of the beginning, so it need not be notified of the end.
     """
     endings = {each.subject_id: each for each in announcements if each.event in BEGINNINGS}
     if not endings:
@@ -48,7 +49,7 @@ async def end_delays(
 
 
 async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[Told, NotificationDelivery]:
-    """Find the last delivery by which each channel learnt that each subject began. It may be a digest."""
+    """Return the last delivery of each subject's beginning, by channel and subject. It may be a digest."""
     beginnings = NotificationDelivery.filter(
         subject_id__in=list(endings), event__in=[*set(BEGINNINGS.values()), DIGEST]
     )
@@ -60,7 +61,7 @@ async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[
 def _is_early(
     delivery: NotificationDelivery, route: Route | None, endings: Mapping[UUID | None, Announcement]
 ) -> bool:
-    """Return whether the delay had not passed yet. Further waits, such as for a morning, do not count."""
+    """Return whether a pending delivery's delay had not passed at the end. Other waits do not count."""
     is_pending = delivery.status == DeliveryStatus.PENDING and delivery.event != DIGEST
     if route is None or not is_pending:
         return False
@@ -68,7 +69,7 @@ def _is_early(
 
 
 async def _lock_untouched(delivery_ids: Sequence[UUID]) -> Sequence[NotificationDelivery]:
-    """Lock the deliveries that no worker has tried yet, so that no attempt can start."""
+    """Lock the deliveries without any attempt, so that none can start, and return them."""
     if not delivery_ids:
         return []
     untouched = NotificationDelivery.filter(

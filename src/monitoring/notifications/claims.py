@@ -1,7 +1,7 @@
-"""Claims on deliveries: the right to send a notification once.
+"""Claims on deliveries: the exclusive right to make one attempt.
 
-A notification is sent again if a worker dies before it has stored the answer. While a lease lasts, nobody
-else sends it, not even when a client asks for it again.
+A notification is sent again if a worker dies before it has stored the result. Until the lease expires, no
+other worker sends it, not even if a client requests redelivery.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from monitoring.notifications.retries import (
 from monitoring.notifications.routing import ASKED_FOR, PAGERS, Hold, route_of
 from monitoring.notifications.scheduling import LEASE, has_room, is_due
 
-# When the sweep retries a delivery that found no room, unless a finished attempt starts it first.
+# How long a delivery waits at the concurrency limit, unless a finished attempt starts it first.
 NO_ROOM_WAIT = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryClaim(Claim[NotificationDelivery]):
-    """The right to send a delivery to its channel.
+    """The exclusive right to send a delivery to its channel.
 
-    `had_arrived` says whether an earlier attempt may have arrived. During this attempt the row says yes, in
-    case its worker dies.
+    `had_arrived` is whether an earlier attempt may have arrived. During this attempt the row's
+    `may_have_arrived` is true, in case the worker dies.
     """
 
-    # The receiver may already have it under this id, so it must neither become a digest nor join one.
+    # The receiver may already have the delivery under this id, so it must not become or join a digest.
     when_given_back: ClassVar[Mapping[str, object]] = {"nudged_at": None, "hold": None}
 
     channel: NotificationChannel
@@ -60,11 +60,11 @@ class DeliveryClaim(Claim[NotificationDelivery]):
 
 
 async def claim_delivery(delivery_id: UUID) -> DeliveryClaim | None:
-    """Claim a delivery and count the attempt. Returns None if it is not due, or its channel is disabled.
+    """Claim a delivery and count the attempt. Returns None if it cannot be sent now.
 
-    Returns None too while its channel or team has no room for another attempt, or while an earlier message
-    about the incident is pending: the delivery is then due later. A delivery that has used up its attempts,
-    because its worker was killed each time, ends as failed here. A superseded one is skipped.
+    It is postponed while its channel or team is at the concurrency limit, during quiet hours, or while an
+    earlier message about the incident is pending. It fails if its channel is disabled or unconfirmed, or if
+    no attempt is left because a worker died during each one. It is skipped if it is superseded.
     """
     async with DeliveryClaim.beginning(NotificationDelivery.filter(id=delivery_id)) as claim_id:
         return await _claim(delivery_id, claim_id)
@@ -77,7 +77,7 @@ async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
         found = await due.only("channel_id").first()
         if found is None:
             return None
-        # The channel is locked before its deliveries, as everywhere, so that claims are counted one by one.
+        # The channel is always locked before its deliveries, so that claims are counted serially.
         channel = await NotificationChannel.select_for_update(no_key=True).get_or_none(id=found.channel_id)
         delivery = await due.select_for_update(skip_locked=True).first()
         if channel is None or delivery is None:
@@ -103,9 +103,9 @@ async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
 async def _postpone(
     delivery: NotificationDelivery, channel: NotificationChannel, again_at: datetime | None, now: datetime
 ) -> bool:
-    """Postpone a delivery to `again_at`, or to the end of quiet hours that began since it was due.
+    """Postpone a delivery to `again_at`, or to the end of quiet hours that began after it was due.
 
-    Returns whether it was postponed.
+    Returns False if neither applies.
     """
     route, due_at = route_of(channel), delivery.due_at or now
     if delivery.event not in ASKED_FOR and (late_end := route.late_end(due_at, again_at or now)):
@@ -120,9 +120,9 @@ async def _postpone(
 async def _take_parts(
     delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
 ) -> list[NotificationDelivery] | None:
-    """Skip superseded deliveries, and return those that a digest includes.
+    """Skip superseded deliveries, and return the others that one digest includes.
 
-    Returns None if the delivery itself is superseded, or waits for an earlier one.
+    Returns None if the delivery itself was skipped, or must wait for an earlier one.
     """
     parts = await find_parts(delivery, channel, now)
     blockers = await find_blockers([delivery, *parts], now)
@@ -148,7 +148,7 @@ async def _take_parts(
 
 
 async def _end(delivery: NotificationDelivery, status: DeliveryStatus, reason: str) -> None:
-    """End a delivery without another attempt."""
+    """Set a delivery's final status without another attempt."""
     delivery.status, delivery.due_at, delivery.claim = status, None, None
     delivery.error_message = reason
     await delivery.save()
@@ -156,7 +156,7 @@ async def _end(delivery: NotificationDelivery, status: DeliveryStatus, reason: s
 
 
 def _find_obstacle(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
-    """Return why a delivery will never be sent, or None."""
+    """Return why a delivery can never be sent. None if it can."""
     if not channel.enabled:
         return CHANNEL_DISABLED
     if channel.is_unconfirmed and delivery.event != CONFIRMATION:

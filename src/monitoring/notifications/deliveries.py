@@ -29,7 +29,7 @@ from monitoring.notifications.recording import record_act
 from monitoring.notifications.retries import CHANNEL_DISABLED
 from monitoring.notifications.routing import TEST, Announcement
 
-# How long a test waits for a worker and for the receiver, which has longer than that to answer.
+# How long a test waits for its attempt to end. The receiver's own timeout may be longer.
 TEST_PATIENCE = timedelta(seconds=10)
 
 MOST_ABOUT = 200
@@ -49,9 +49,9 @@ async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
 
 
 async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
-    """Return a delivery once its first attempt has ended, or after a time-out; None if it is gone.
+    """Return a delivery once its first attempt has ended, or after TEST_PATIENCE. None if it was deleted.
 
-    A worker makes the attempt, so that API processes need no outgoing connections.
+    A worker makes the attempt, so API processes need no outgoing connections.
     """
     return await wait_until(
         lambda delivery: delivery is None or _was_tried(delivery),
@@ -63,13 +63,13 @@ async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
 async def list_deliveries(
     channel: NotificationChannel, status: str | None, limit: int, after_id: UUID | None
 ) -> Page[NotificationDelivery]:
-    """Return up to `limit` deliveries to a channel, newest first, from the one after `after_id` on."""
+    """Return a page of up to `limit` deliveries to a channel, newest first, following `after_id`."""
     deliveries = NotificationDelivery.filter(channel_id=channel.id)
     return await read_page(deliveries.filter(status=status) if status else deliveries, limit, after_id)
 
 
 async def read_kept_requests(deliveries: Collection[NotificationDelivery]) -> dict[UUID, Json]:
-    """Return what a sandbox would have sent, by delivery: the document's `KeptRequest`."""
+    """Return the requests that a sandbox stored instead of sending (`KeptRequest`), by delivery id."""
     kept = KeptRequest.filter(delivery_id__in=[each.id for each in deliveries])
     return {each.delivery_id: each.request for each in await kept} if deliveries else {}
 
@@ -77,26 +77,27 @@ async def read_kept_requests(deliveries: Collection[NotificationDelivery]) -> di
 async def list_deliveries_about(
     team_id: UUID, subject_id: UUID, *, newest_first: bool = False
 ) -> list[NotificationDelivery]:
-    """Return the deliveries of the last 30 days about an incident or another subject, oldest first.
+    """Return the first MOST_ABOUT deliveries about a subject, such as an incident, with their channels.
 
-    Each has its channel. There are at most MOST_ABOUT, the first in the order.
+    They are in order of age, oldest first by default. Deliveries are kept for 30 days.
     """
     about = NotificationDelivery.filter(subject_id=subject_id, channel__team_id=team_id)
     return await about.order_by("-id" if newest_first else "id").limit(MOST_ABOUT).select_related("channel")
 
 
 def is_somebody_told(deliveries: Iterable[NotificationDelivery]) -> bool:
-    """Return whether one of these deliveries has arrived, or is still to be sent."""
+    """Return whether any of these deliveries is delivered or pending."""
     return any(each.status in (DeliveryStatus.DELIVERED, DeliveryStatus.PENDING) for each in deliveries)
 
 
 async def redeliver(
     team_id: UUID, channel_id: UUID, delivery_id: UUID, *, by: Actor | None = None
 ) -> NotificationDelivery:
-    """Make a delivery due, as if it had never been tried. Raises Problem as `queue_test` does.
+    """Make a delivery due and reset its attempts and result.
 
-    An attempt under way continues, but its result is not stored. The next attempt begins when its lease has
-    ended. So nothing is sent twice at once, however often a client asks.
+    An attempt in progress continues, but its result is discarded, and the next attempt waits until its lease
+    expires. So repeated calls never cause concurrent attempts. Raises Problem if the delivery is missing, or
+    if its channel is disabled or unconfirmed.
     """
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, absent="notification_delivery_not_found")
@@ -122,11 +123,9 @@ async def redeliver(
 
 
 async def end_waiting_deliveries(channel_id: UUID) -> int:
-    """Fail the deliveries that wait for a disabled channel, and return their number.
+    """Fail a disabled channel's waiting deliveries, and return their number.
 
-    Attempts under way find out by themselves.
-
-    So do the events of a digest under way.
+    Deliveries that are being sent, alone or in a digest, are left to their attempts.
     """
     of_channel = NotificationDelivery.filter(channel_id=channel_id)
     under_way = await of_channel.filter(claim__isnull=False).values_list("id", flat=True)
@@ -137,7 +136,10 @@ async def end_waiting_deliveries(channel_id: UUID) -> int:
 
 
 async def _lock_channel(team_id: UUID, channel_id: UUID, *, absent: str) -> NotificationChannel:
-    """Lock an enabled channel until the transaction ends. Raises Problem: `absent`, or disabled."""
+    """Lock an enabled channel until the transaction ends.
+
+    Raises the Problem named by `absent` if it is missing, and another Problem if it is disabled.
+    """
     locked = NotificationChannel.select_for_update(no_key=True)
     channel = await locked.get_or_none(id=channel_id, team_id=team_id)
     if channel is None:
@@ -148,7 +150,7 @@ async def _lock_channel(team_id: UUID, channel_id: UUID, *, absent: str) -> Noti
 
 
 def _demand_consent(channel: NotificationChannel, event: str) -> None:
-    """Raise Problem if the reader of the channel has to confirm it before this is sent."""
+    """Raise Problem if the channel is unconfirmed, unless the event is the confirmation request."""
     if channel.is_unconfirmed and event != CONFIRMATION:
         raise Problem("notification_channel_unconfirmed")
 

@@ -1,4 +1,4 @@
-"""Disables channels: the receiver asked for it, or every delivery fails."""
+"""Disables channels whose receiver asked for it, or whose deliveries keep failing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitoring.notifications.models import DeliveryStatus, NotificationChannel,
 from monitoring.notifications.retries import MAX_ATTEMPTS
 from monitoring.notifications.routing import Announcement
 
-# So many messages in a row that were refused for good mean that the channel itself is wrong.
+# After this many consecutive permanent failures, the channel is considered misconfigured.
 MOST_REFUSED = 10
 
 MAX_REASON_CHARACTERS = 255
@@ -21,7 +21,7 @@ MAX_REASON_CHARACTERS = 255
 async def disable(channel: NotificationChannel, reason: str, now: datetime) -> list[UUID]:
     """Disable a channel, unless it was changed meanwhile, and notify the team's other channels.
 
-    Runs in the caller's transaction. Returns deliveries to nudge.
+    Runs in the caller's transaction. Returns the ids of deliveries to nudge.
     """
     reason = reason[:MAX_REASON_CHARACTERS]
     unchanged = NotificationChannel.filter(id=channel.id, updated_at=channel.updated_at, enabled=True)
@@ -43,10 +43,10 @@ async def disable(channel: NotificationChannel, reason: str, now: datetime) -> l
 
 
 async def find_failure(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
-    """Return why a channel keeps failing, after one of its deliveries failed for good, or None.
+    """Return why to disable a channel after a delivery's permanent failure. None to keep it enabled.
 
-    It keeps failing if nothing was delivered while that delivery was tried, some 27 hours, or if its last
-    messages since the channel was changed were all refused. A digest is one message.
+    Reasons are that all attempts failed, over some 27 hours, and nothing else was delivered meanwhile; or
+    that the last MOST_REFUSED messages since the channel's last change all failed. A digest is one message.
     """
     said = delivery.error_message or ""
     those = NotificationDelivery.filter(channel_id=channel.id)

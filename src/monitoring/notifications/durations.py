@@ -1,10 +1,10 @@
-"""Renders moments, durations and counts for people: 2 hours, 1 minute. Pure."""
+"""Human-readable times, durations and counts: 2 hours, 1 minute. Pure."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-# Seconds in a unit, the largest first.
+# The seconds in each unit, largest unit first.
 _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
@@ -18,7 +18,7 @@ def duration_in_words(duration: timedelta) -> str:
 
 
 def moment_in_words(timestamp: str) -> str:
-    """Render a moment to the second, in UTC like the document's timestamps."""
+    """Render one of the document's timestamps to the second, in UTC."""
     return datetime.fromisoformat(timestamp).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -28,5 +28,5 @@ def time_between(since: str, until: str) -> str:
 
 
 def count_in_words(count: int, unit: str) -> str:
-    """Render a count with its unit, whose plural ends in s."""
+    """Render a count with its unit, adding an s for the plural."""
     return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

@@ -1,4 +1,4 @@
-"""The reader of an email address confirms it, or unsubscribes, by the links in messages."""
+"""Confirmation and unsubscription by the readers of email addresses, through links in messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNSUBSCRIBED = "A reader of the address unsubscribed"
 
 
 async def confirm(linked: NotificationChannel) -> bool:
-    """Allow notifications to the address of a linked channel. Returns whether this changed anything.
+    """Confirm a linked channel's address, which allows notifications. Returns whether this changed anything.
 
     Does nothing if a reader has confirmed or unsubscribed since the linked channel was read.
     """
@@ -29,7 +29,7 @@ async def confirm(linked: NotificationChannel) -> bool:
 async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
     """Disable a linked channel until a reader confirms its address again.
 
-    Returns whether this changed anything, and deliveries to nudge.
+    Returns whether this changed anything, and the ids of deliveries to nudge.
     """
     async with transaction():
         channel = await _lock(linked)
@@ -42,6 +42,6 @@ async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
 
 
 async def _lock(linked: NotificationChannel) -> NotificationChannel | None:
-    """Lock a channel until the transaction ends, unless it was deleted or has another address."""
+    """Lock a channel until the transaction ends. None if it was deleted or its address has changed."""
     found = await NotificationChannel.select_for_update(no_key=True).get_or_none(id=linked.id)
     return found if found and found.settings["address"] == linked.settings["address"] else None

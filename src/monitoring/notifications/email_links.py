@@ -1,7 +1,7 @@
-"""Links in emails, with which the reader of an address confirms it or unsubscribes.
+"""Signed links in emails that confirm an address or unsubscribe it.
 
-A link is for one channel and one address, and becomes invalid if the channel gets another address. A link
-to confirm works only until the reader has confirmed or unsubscribed.
+A link is for one channel and one address, and becomes invalid if the channel's address changes. A
+confirmation link works only until the reader has confirmed or unsubscribed.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from monitoring.notifications.models import NotificationChannel, NotificationDel
 CONFIRM = "confirm-email"
 UNSUBSCRIBE = "unsubscribe"
 
-# As long as the delivery log, in which a confirmation can be sent again.
+# The retention of the delivery log, from which a confirmation can be redelivered.
 CONFIRMATION_VALID_FOR = timedelta(days=30)
-# Readers unsubscribe by old messages too.
+# Readers also unsubscribe through links in old messages.
 UNSUBSCRIBE_VALID_FOR = timedelta(days=365)
 
 
 def write_confirmation_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
-    """Return the link that confirms an address, the same at every attempt."""
+    """Return the link that confirms an address, identical at every attempt."""
     claims = {**_name(delivery, address), "asked_at": write_timestamp(delivery.created_at)}
     return _write(CONFIRM, claims, delivery.created_at + CONFIRMATION_VALID_FOR, base_url)
 
 
 def write_unsubscribe_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
-    """Return the link that disables the channel, the same at every attempt."""
+    """Return the link that disables the channel, identical at every attempt."""
     return _write(
         UNSUBSCRIBE, _name(delivery, address), delivery.created_at + UNSUBSCRIBE_VALID_FOR, base_url
     )
 
 
 async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
-    """Return the channel that a link is for, or None.
+    """Return the channel that a token is for.
 
-    None means that we did not sign the link for this purpose, that it has expired, or that the channel was
-    deleted or has another address now.
+    None if the token's signature, purpose or expiry is invalid, or if the channel was deleted or its address
+    has changed.
     """
     claims = read_link(purpose, token)
     if claims is None:
@@ -53,7 +53,7 @@ async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
 
 
 def is_used_up(token: str, channel: NotificationChannel) -> bool:
-    """Return whether the reader has confirmed or unsubscribed since the link was sent."""
+    """Return whether a confirmation token is invalid, or the reader has answered since it was issued."""
     claims = read_link(CONFIRM, token)
     if claims is None or "asked_at" not in claims:
         return True
@@ -66,10 +66,10 @@ def _name(delivery: NotificationDelivery, address: str) -> dict[str, str]:
 
 def _write(purpose: str, claims: Mapping[str, str], expires_at: datetime, base_url: str) -> str:
     token = sign_link(purpose, claims, expires_at)
-    # The access log has paths, but no queries.
+    # The token is in the query because the access log records paths only.
     return f"{base_url}/app/{purpose}?token={token}"
 
 
 def _digest(address: str) -> str:
-    """Return a digest of an address for a link, because links are forwarded and logged."""
+    """Return a hash of an address, to keep it out of links, which are forwarded and logged."""
     return hashlib.sha256(address.encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Exams of webhooks' receivers: the row is the job, of which a channel keeps the last."""
+"""Exams of webhook receivers. The exam's row is its job, and each channel keeps only its last exam."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.models import WEBHOOK, NotificationChannel, ReceiverExam
 from monitoring.notifications.recording import record_act
 
-# How long a caller waits: as long as an exam takes at most, and the way to a worker.
+# How long a caller waits: an exam's maximum duration, and the time until a worker begins it.
 PATIENCE = timedelta(seconds=35)
 
 
 async def queue_exam(team_id: UUID, channel_id: UUID, *, by: Actor | None = None) -> ReceiverExam:
-    """Queue an exam of a channel's receiver, in place of its last one.
+    """Queue an exam of a channel's receiver, replacing the channel's last exam.
 
-    Raises Problem if the channel is missing or disabled, or is no webhook.
+    Raises Problem if the channel is missing, disabled or not a webhook.
     """
     async with transaction():
         locked = NotificationChannel.select_for_update(no_key=True)
@@ -43,9 +43,9 @@ async def queue_exam(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
 
 
 async def run_exam(exam_id: UUID, sender: Sender) -> None:
-    """Examine a receiver and store the results, unless a worker has begun before or the exam is gone.
+    """Examine a receiver and store the results, unless the exam has already begun or was deleted.
 
-    A sandbox sends nothing: hosts of the script answer, and all others take everything.
+    A sandbox sends nothing: its script answers for scripted hosts, and all others accept every message.
     """
     now = current_backends().clock.now()
     if not await ReceiverExam.filter(id=exam_id, started_at=None).update(started_at=now):
@@ -57,9 +57,9 @@ async def run_exam(exam_id: UUID, sender: Sender) -> None:
 
 
 async def wait_for_report(exam_id: UUID) -> ReceiverExam | None:
-    """Return an exam once it has ended, or after a time-out; None if another one replaced it.
+    """Return an exam once it has ended, or after PATIENCE. None if another exam replaced it.
 
-    A worker examines, so that API processes need no outgoing connections.
+    A worker runs the exam, so API processes need no outgoing connections.
     """
     return await wait_until(
         lambda exam: exam is None or exam.results is not None,

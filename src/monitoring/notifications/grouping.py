@@ -1,6 +1,6 @@
-"""Many events in a short time become one message, a digest, to channels that people read.
+"""Combines bursts of events into one message, a digest, for channels that people read.
 
-Webhooks and pagers get every event as its own message.
+Channels that programs read, such as webhooks and pagers, get one message for each event.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from monitoring.notifications.scheduling import is_due
 
 DIGEST = "digest"
 
-# More messages to one channel within this time are a storm. The first few are sent at once. The others wait
-# until the time is over, and become one message. Beyond the limit at once, they are one message at once.
+# More than MOST_BEFORE_A_STORM messages to one channel within STORM_TIME are a storm. The first ones are sent
+# immediately, and the others are combined when the time is over. A burst above the limit after a quiet period
+# is combined and sent immediately.
 STORM_TIME = timedelta(seconds=60)
 MOST_BEFORE_A_STORM = 3
 
-# A monitor with more incidents than this within an hour is flapping. The last message by itself says so; then
-# there is one message every ten minutes, so a lasting outage is reported at most that late.
+# A monitor with more incidents than this within an hour is flapping. The last separate message says so. Then
+# there is one message every ten minutes, so a lasting outage is reported at most ten minutes late.
 MOST_BEFORE_FLAPPING = 4
 FLAPPING_TIME = timedelta(minutes=10)
 
@@ -38,7 +39,7 @@ MOST_IN_A_DIGEST = 500
 
 
 class Queued(NamedTuple):
-    """A delivery that is not stored yet, with its channel's route."""
+    """An unsaved delivery with its announcement and its channel's route."""
 
     announcement: Announcement
     route: Route
@@ -46,7 +47,7 @@ class Queued(NamedTuple):
 
 
 async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
-    """Hold back new deliveries that a digest will include. They are not stored yet."""
+    """Postpone new, unsaved deliveries that are to be combined in a digest."""
     by_channel = defaultdict(list)
     for each in queued:
         is_about_incident = each.announcement.event.startswith("incident.")
@@ -63,14 +64,14 @@ async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
 
 
 def may_join_others(delivery: NotificationDelivery, channel: NotificationChannel) -> bool:
-    """Return whether a delivery may join a digest: it waits for one, and was never tried."""
+    """Return whether a delivery may join a digest: it is held for one and has not been attempted."""
     return delivery.hold in GATHERED and not delivery.attempts and route_of(channel).is_read_by_people
 
 
 async def find_parts(
     delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
 ) -> list[NotificationDelivery]:
-    """Find and lock the deliveries that are due with a claimed one and may be sent in one digest.
+    """Lock and return the other due deliveries that may be sent in one digest with the given one.
 
     Runs in the claim's transaction, which has locked the channel.
     """
@@ -83,7 +84,7 @@ async def find_parts(
 async def merge_parts(
     delivery: NotificationDelivery, parts: Sequence[NotificationDelivery], now: datetime
 ) -> None:
-    """Turn a delivery into a digest that includes others, if there are any. The caller saves it."""
+    """Turn a delivery into a digest that includes `parts`, unless there are none. The caller saves it."""
     if not parts:
         return
     in_order = sorted([delivery, *parts], key=lambda each: each.id)
@@ -96,7 +97,7 @@ async def merge_parts(
 
 
 async def end_parts(digest: NotificationDelivery, **result: object) -> None:
-    """Store the final result of a digest on the deliveries that it included."""
+    """Store a digest's final result on the deliveries in it."""
     if digest.event == DIGEST:
         await NotificationDelivery.filter(digest_id=digest.id, status=DeliveryStatus.PENDING).update(**result)
 
@@ -106,7 +107,7 @@ async def _hold_storm(channel_id: UUID, those: Iterable[Queued], now: datetime) 
     lately = NotificationDelivery.filter(
         channel_id=channel_id, id__gte=first_uuid7_at(now - STORM_TIME), created_at__lte=now + TOLERANCE
     )
-    # Deliveries that wait for a delay, for the end of quiet hours or because of flapping do not count.
+    # Deliveries held by a delay, quiet hours or flapping do not count.
     prompt = lately.filter(Q(hold=None) | Q(hold__in=[Hold.STORM, Hold.STORY]))
     about_incidents = prompt.filter(Q(event__startswith="incident.") | Q(event=DIGEST))
     recent = await about_incidents.order_by("id").limit(MOST_BEFORE_A_STORM)
@@ -124,7 +125,7 @@ def _hold(those: Iterable[Queued], why: Hold, until: datetime) -> None:
 
 
 async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> datetime | None:
-    """Return until when others wait for the same reason, so that all are sent together."""
+    """Return when the newest delivery held for the same reason is due, to combine them. None without one."""
     since = first_uuid7_at(now - FLAPPING_TIME)
     waiting = _waiting_of(channel_id).filter(hold=why, due_at__gt=now, id__gte=since)
     newest = await waiting.filter(created_at__lte=now + TOLERANCE).order_by("-id").first()

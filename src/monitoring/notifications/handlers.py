@@ -36,7 +36,7 @@ from monitoring.web.replies import NO_STORE, Reply
 async def list_notification_channels(
     *, caller: Caller, limit: int, cursor: str | None = None, monitor_id: str | None = None
 ) -> Reply:
-    """Return a page of the team's channels, or of those that are notified of a monitor."""
+    """Return a page of the team's channels, or only those that a monitor's incidents would alert."""
     after_id = decode_cursor(cursor)
     if monitor_id:
         told = await service.find_alerted_channels(caller.team_id, UUID(monitor_id))
@@ -45,7 +45,7 @@ async def list_notification_channels(
 
 
 async def create_notification_channel(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
-    """Create a channel. No other reply holds the secret of a webhook."""
+    """Create a channel. Only this reply contains a webhook's secret."""
     await demand_reachable(caller.team_id, body)
     return await act_once(partial(_create_channel, caller, body))
 
@@ -66,7 +66,7 @@ async def put_notification_channel_by_key(  # noqa: PLR0913 - one argument a par
     if_match: str | None = None,
     if_none_match: str | None = None,
 ) -> Reply:
-    """Create or replace the channel with a key. The reply to a new webhook has its secret."""
+    """Create or replace the channel with a key. The reply for a new webhook contains its secret."""
     await demand_reachable(caller.team_id, body)
     return await act_once(partial(_put_channel, key, caller, body, Conditions(if_match, if_none_match)))
 
@@ -107,10 +107,10 @@ def _reply(channel: NotificationChannel) -> Reply:
     return Reply.tagged(represent_channel(channel), version=version_of(channel.updated_at))
 
 
-async def test_notification_channel(  # the document names it so: it is no test
+async def test_notification_channel(  # the document's operation name, not a test
     channel_id: str, caller: Caller, request: Request, act_once: ActOnce
 ) -> Reply:
-    """Queue a test notification, and reply with what came of the first attempt."""
+    """Queue a test notification, and reply with the result of its first attempt."""
     await _count(request, caller)
     queued = await _nudged(await act_once(partial(_queue_test, UUID(channel_id), caller)))
     tried = await deliveries.wait_for_attempt(UUID(queued.json_value()["id"]))
@@ -127,7 +127,7 @@ async def _queue_test(channel_id: UUID, caller: Caller) -> Reply:
 async def examine_notification_channel(
     channel_id: str, caller: Caller, request: Request, act_once: ActOnce
 ) -> Reply:
-    """Have a webhook's receiver examined, and reply with the report."""
+    """Queue an exam of a webhook's receiver, and reply with its results."""
     await _count(request, caller)
     queued = await act_once(partial(_queue_exam, UUID(channel_id), caller))
     exam_id = queued.json_value()["id"]
@@ -151,7 +151,7 @@ async def list_notification_deliveries(
 
 
 async def _read_kept(caller: Caller, shown: Collection[NotificationDelivery]) -> Mapping[UUID, Json]:
-    """Return what a sandbox would have sent. The live world keeps nothing of that."""
+    """Return the requests that a sandbox stored instead of sending. Empty in live mode."""
     return await deliveries.read_kept_requests(shown) if caller.mode == TEST_MODE else {}
 
 
@@ -169,11 +169,11 @@ async def _redeliver(channel_id: UUID, delivery_id: UUID, caller: Caller) -> Rep
 
 
 async def _count(request: Request, caller: Caller) -> None:
-    """Count against the team's limit, because each request makes us call another server."""
+    """Count a request against the team's rate limit, because each one calls another server."""
     await count_request(request, current_backends().settings.rate_limit_notifications, str(caller.team_id))
 
 
 async def _nudged(reply: Reply) -> Reply:
-    """Nudge the delivery that a reply holds, which is committed by now. A repeated request nudges in vain."""
+    """Nudge the committed delivery that a reply describes. For a repeated request, this has no effect."""
     await nudge([UUID(reply.json_value()["id"])])
     return reply

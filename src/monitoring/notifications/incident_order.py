@@ -1,8 +1,8 @@
-"""Ordered delivery: a channel's messages about one incident are sent one after the other.
+"""Ordered delivery: a channel's messages about one incident are sent one at a time, in order.
 
-A message that a later one supersedes is skipped, so that no retry reports an outage that is over. The
-degradations of a monitor are ordered too. Callers have locked the channel's row, so that two workers never
-decide about the same messages at once.
+Superseded messages are skipped, so that no retry reports an outage that is over. A monitor's degradations
+are ordered too. Callers must have locked the channel's row, so that two workers never handle the same
+messages concurrently.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 from monitoring.notifications.retries import explain_superseded
 from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS, REMINDER, Hold
 
-# Which pending events about the same subject an event supersedes.
+# By event: the pending events about the same subject that it supersedes.
 _SUPERSEDED_BY: Mapping[str, Collection[str]] = {
     ACKNOWLEDGED: {REMINDER},
     "incident.resolved": {"incident.opened", ACKNOWLEDGED, REMINDER},
@@ -29,17 +29,18 @@ _SUPERSEDED_BY: Mapping[str, Collection[str]] = {
 }
 _ORDERED = {*_SUPERSEDED_BY, *BEGINNINGS.values(), REMINDER}
 
-# The order of an incident's events, whatever the clocks of the processes that announced them said.
+# The order of an incident's events, independent of the clocks of the processes that announced them.
 _RANKS = {"incident.opened": 0, ACKNOWLEDGED: 1, REMINDER: 1, "incident.resolved": 2}
 
-# How soon a message is due again that waits for one being sent, unless the end of that attempt releases it.
+# How long a message waits for one that is being sent, unless the end of that attempt releases it.
 LOOK_AGAIN = timedelta(seconds=5)
 
 
 class Blockers(NamedTuple):
-    """What has to happen before deliveries that are due.
+    """The obstacles to sending due deliveries.
 
-    `superseded` are to be skipped first, each because of a later event. `waits` is until when some must wait.
+    `superseded` are deliveries to skip first, each with the superseding event. `waits` maps the ids of
+    deliveries that must wait to the time until which they wait.
     """
 
     superseded: Sequence[tuple[NotificationDelivery, str]]
@@ -47,20 +48,20 @@ class Blockers(NamedTuple):
 
 
 class _Event(NamedTuple):
-    """An event of a delivery; without a subject if its order does not matter."""
+    """A delivery's event. `subject_id` is None if the event is not ordered."""
 
     name: str
     subject_id: UUID | None
 
 
-# By superseded event: the last delivery that supersedes it, and that delivery's event.
+# By superseded event: the last superseding delivery, and the superseding event in it.
 _Supersessions = dict[_Event, tuple[NotificationDelivery, str]]
 
 
 async def find_blockers(wanted: Sequence[NotificationDelivery], now: datetime) -> Blockers:
-    """Find what deliveries to one channel must wait for, and which deliveries to skip first.
+    """Return which deliveries to skip before sending `wanted`, and which of `wanted` must wait.
 
-    The given deliveries are to be sent as one message. Superseded ones may be among them.
+    `wanted` are deliveries to one channel, to be sent as one message. They may be superseded themselves.
     """
     others = await _find_others(wanted)
     waiting = {each.id: each for each in others}
@@ -85,8 +86,8 @@ async def find_blockers(wanted: Sequence[NotificationDelivery], now: datetime) -
 async def skip_superseded(delivery: NotificationDelivery, because_of: str) -> str | None:
     """Skip a delivery, with its parts if it is a digest, and return the reason.
 
-    Returns None if another process is changing it, or has changed it since it was read. It may then be sent
-    again, so later messages must wait.
+    Returns None if another process has locked or changed the delivery since it was read. The delivery may
+    then be retried, so later messages must wait.
     """
     reason = explain_superseded(
         because_of,
@@ -104,7 +105,10 @@ async def skip_superseded(delivery: NotificationDelivery, because_of: str) -> st
 
 
 async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
-    """Return whether a delivery ends an incident of which the receiver refused every message."""
+    """Return whether a delivery ends an incident none of whose earlier messages may have arrived.
+
+    False if there are no earlier messages about the incident.
+    """
     if delivery.event not in BEGINNINGS:
         return False
     before = NotificationDelivery.filter(
@@ -119,7 +123,7 @@ async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
 
 
 async def release_followers(delivery: NotificationDelivery, due_at: datetime) -> list[UUID]:
-    """Make deliveries due that waited for the end of an attempt at this one. Returns them to nudge."""
+    """Set `due_at` on deliveries that waited for this one, and return their ids to nudge."""
     subject_ids = _subjects_of([delivery])
     waiting = NotificationDelivery.filter(
         channel_id=delivery.channel_id,
@@ -135,9 +139,9 @@ async def release_followers(delivery: NotificationDelivery, due_at: datetime) ->
 
 
 async def _find_others(wanted: Sequence[NotificationDelivery]) -> list[NotificationDelivery]:
-    """Find the other pending deliveries about the subjects of deliveries to one channel.
+    """Return the channel's other pending deliveries about the subjects of `wanted`.
 
-    If one of them is part of a digest, pending deliveries about all the digest's subjects are included.
+    If one of them is a digest or part of one, deliveries about the digest's other subjects are included.
     """
     found = await _find_pending(wanted, _subjects_of(wanted))
     digest_ids = {each.digest_id for each in found} | {each.id for each in found if each.event == DIGEST}
@@ -170,12 +174,12 @@ async def _find_pending(
 
 
 def _subjects_of(deliveries: Iterable[NotificationDelivery]) -> set[UUID]:
-    """Return the incidents and monitors that these deliveries are about."""
+    """Return the ids of the incidents and monitors in these deliveries' ordered events."""
     return {event.subject_id for each in deliveries for event in _events_of(each) if event.subject_id}
 
 
 def _events_of(delivery: NotificationDelivery) -> list[_Event]:
-    """Return the events of a delivery: several if it is a digest."""
+    """Return a delivery's events: several for a digest, otherwise one."""
     if delivery.event != DIGEST:
         return [_Event(delivery.event, delivery.subject_id if delivery.event in _ORDERED else None)]
     return [
@@ -193,13 +197,13 @@ def _is_being_sent(delivery: NotificationDelivery, now: datetime) -> bool:
 
 
 def _due_again_of(delivery: NotificationDelivery, now: datetime) -> datetime:
-    """Return when a delivery that waits for this one is due again: at the next attempt, or soon."""
+    """Return when deliveries waiting for this one are due again: at its next attempt, or in LOOK_AGAIN."""
     soon = now + LOOK_AGAIN
     return soon if _is_being_sent(delivery, now) else max(delivery.due_at or soon, soon)
 
 
 def _supersessions_in(deliveries: Iterable[NotificationDelivery]) -> _Supersessions:
-    """Find the events that these deliveries supersede."""
+    """Return the events that these deliveries supersede."""
     supersessions: _Supersessions = {}
     for each in sorted(deliveries, key=lambda delivery: delivery.id):
         for event in _events_of(each):
@@ -209,7 +213,7 @@ def _supersessions_in(deliveries: Iterable[NotificationDelivery]) -> _Supersessi
 
 
 def _is_before(one: NotificationDelivery, other: NotificationDelivery) -> bool:
-    """Return whether one delivery about a subject comes before another."""
+    """Return whether `one` precedes `other`. Both are about the same subject."""
     rank, other_rank = _RANKS.get(one.event), _RANKS.get(other.event)
     if rank is not None and other_rank is not None and rank != other_rank:
         return rank < other_rank

@@ -1,4 +1,4 @@
-"""Emails invitations: a link with which their reader joins the team."""
+"""Emails invitations, each with a link for joining the team."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from monitoring.notifications.letters import (
     send_letter,
 )
 
-# No name that a member chose, who could have any text sent to anybody. The operator chooses a team's name.
+# No text from members, who could use it to spam any address. The operator chooses the team's name.
 TITLE = "Join {team}"
 TEXT = """\
 {invited_by} invites you to join the team {team}, as {email}.
@@ -32,14 +32,14 @@ WHY = "because {invited_by} entered this address"
 
 @task(queue_name="notifications", at_once=LETTERS_AT_ONCE)
 async def send_invitation(invitation_id: str) -> None:
-    """Send an invitation if it is due. A second task message does nothing."""
+    """Send an invitation if it is due. A duplicate task message does nothing."""
     await send_letter(
         Invitation.filter(id=UUID(invitation_id)), LIFETIME, "team", _write, sent_at="mailed_at"
     )
 
 
 async def sweep_invitations() -> int:
-    """Queue a task for every idle invitation that is due. Returns how many."""
+    """Queue a task for each due invitation without one. Returns the number of tasks queued."""
     return await sweep_idle(send_invitation, _find_idle, MAX_LETTERS_A_SWEEP)
 
 

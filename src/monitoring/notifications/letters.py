@@ -1,4 +1,4 @@
-"""Sends letters: emails of the service itself to one person. The row that a letter is about is the job."""
+"""Sends letters: the service's own emails to one person. The row that a letter is about is its job."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from monitoring.notifications.retries import conclude
 LETTERS_AT_ONCE = 4
 MAX_LETTERS_A_SWEEP = 50
 
-# Far longer than an attempt may take.
+# Far longer than the timeout of an attempt.
 LEASE = timedelta(seconds=60)
 
 Row = TypeVar("Row", PasswordLink, Invitation)
@@ -34,10 +34,10 @@ async def send_letter(
     write: Callable[[Row], AccountEmail],
     sent_at: str | None = None,
 ) -> None:
-    """Send the letter of the only one of these rows, if it is due. The sweep retries failed attempts.
+    """Send a row's letter if it is due. The sweep retries failed attempts.
 
-    `lifetime` is that of a row, `about` the relation that the letter needs, and `sent_at` the column, if
-    there is one, for the time when a mail server took the letter.
+    `rows` selects the row, and `lifetime` is how long such rows are valid. `about` is the relation to fetch
+    before `write`. `sent_at` is the column for the time when a mail server accepted the letter, if any.
     """
     claim = await _claim(rows, lifetime)
     if claim is None:
@@ -57,12 +57,12 @@ async def send_letter(
 
 
 def find_idle_letters(rows: QuerySet[Row], lifetime: timedelta, now: datetime) -> QuerySet[Row]:
-    """Return those of the rows whose letters are due and have no message in the queue, the oldest first."""
+    """Select the unexpired rows whose letters are due and have no queued task, in order of due time."""
     return rows.filter(is_due(now, lifetime), is_idle(now), expires_at__gt=now).order_by("due_at")
 
 
 async def _claim(rows: QuerySet[Row], lifetime: timedelta) -> Claim[Row] | None:
-    """Claim a row and count the attempt. Returns None if it is not due, too old or used."""
+    """Claim the row and count the attempt. Returns None if it is not due, is expired or is locked."""
     async with Claim.beginning(rows) as claim_id:
         now = current_backends().clock.now()
         async with transaction():

@@ -1,6 +1,6 @@
-"""Log lines about notifications that are not sent. They contain no address or other secret.
+"""Log lines about failed and skipped notifications. They contain no address or other secret.
 
-The lines are written after the commit of the caller's transaction.
+The lines are written after the caller's transaction commits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 def log_failure(
     delivery: NotificationDelivery, channel: NotificationChannel, answer: str | None, again_at: datetime
 ) -> None:
-    """Warn of an attempt that failed, with the time of the next one."""
+    """Log a failed attempt as a warning, with the time of the next attempt."""
     _warn(
         "%s failed at attempt %d of %d, the next is at %s: %s",
         _name(delivery, channel),
@@ -32,17 +32,17 @@ def log_failure(
 
 
 def log_given_up(delivery: NotificationDelivery, channel: NotificationChannel, reason: str | None) -> None:
-    """Warn of a delivery that is not tried again."""
+    """Log a failed delivery that will not be retried, as a warning."""
     _warn("%s is given up after %d attempts: %s", _name(delivery, channel), delivery.attempts, reason)
 
 
 def log_skipped(delivery: NotificationDelivery, channel: NotificationChannel, reason: str) -> None:
-    """Log a delivery that was superseded."""
+    """Log a skipped delivery."""
     after_commit(partial(log.info, "%s is skipped: %s", _name(delivery, channel), reason))
 
 
 def log_disabled(channel: NotificationChannel, reason: str, waiting_count: int) -> None:
-    """Warn of a channel that was disabled, and of its pending deliveries, which have failed."""
+    """Log a disabled channel as a warning, with the number of waiting deliveries that failed."""
     _warn(
         "The %s channel %s of the team %s is disabled (deliveries given up: %d): %s",
         channel.type,

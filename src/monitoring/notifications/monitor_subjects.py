@@ -1,4 +1,4 @@
-"""The monitors that notifications and incidents are about."""
+"""The view of a monitor that notifications and incidents use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitoring.contract.document import Json
 
 
 class MonitorSubject(Protocol):
-    """What an incident needs to know about a monitor. A monitor's row implements it."""
+    """The monitor properties that incidents use. The monitor model implements this protocol."""
 
     @property
     def id(self) -> UUID:
@@ -20,7 +20,7 @@ class MonitorSubject(Protocol):
 
     @property
     def team_id(self) -> UUID:
-        """The id of the team that owns it."""
+        """The id of the team that owns the monitor."""
 
     @property
     def name(self) -> str:
@@ -28,16 +28,16 @@ class MonitorSubject(Protocol):
 
     @property
     def url(self) -> str:
-        """The URL that it checks."""
+        """The URL that the monitor checks."""
 
     @property
     def tags(self) -> Sequence[str]:
-        """Its tags, by which channels choose monitors."""
+        """The monitor's tags, by which channels select monitors."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMonitor:
-    """A `MonitorSubject` for callers that have no row of it."""
+    """A `MonitorSubject` that is not a database row."""
 
     id: UUID
     team_id: UUID
@@ -52,9 +52,9 @@ def describe_monitor(monitor: MonitorSubject) -> dict[str, Json]:
 
 
 async def find_monitor(team_id: UUID, monitor_id: UUID) -> KnownMonitor | None:
-    """Return a monitor of the team, or None if it has no such monitor.
+    """Return a team's monitor. None if the team has no such monitor.
 
-    The model is found by name, because the package of monitors imports this one.
+    The query names the relation because importing the monitor model would be a circular import.
     """
     monitors = Team.filter(id=team_id, monitors__id=monitor_id)
     found = await monitors.first().values("monitors__name", "monitors__url", "monitors__tags")

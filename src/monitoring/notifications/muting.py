@@ -1,6 +1,6 @@
-"""Muted monitors: channels are not notified about them.
+"""Muted monitors, about which channels are not notified.
 
-The end of an incident that a channel was notified of is still sent, so that no pager rings for ever.
+If a channel was notified of an incident, its end is still sent, so that no pager rings forever.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from monitoring.notifications.routing import BEGINNINGS, Announcement
 
 Mutes = Mapping[UUID | None, Collection[tuple[UUID, UUID | None]]]
 
-# How many rows one statement inserts or looks up.
+# The maximum number of rows that one statement inserts or looks up.
 PORTION = 500
 
 
 async def store_mutes(
     team_id: UUID, monitor_ids: Sequence[UUID], until: datetime | None, by_name: str
 ) -> None:
-    """Mute monitors of the team until a moment, or until they are unmuted. A mute replaces an earlier one."""
+    """Mute a team's monitors until `until`, or until unmuted if it is None. Replaces earlier mutes."""
     async with transaction():
         await remove_mutes(team_id, monitor_ids)
         mutes = [
@@ -36,9 +36,10 @@ async def store_mutes(
 
 
 async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> None:
-    """Skip pending deliveries that would be sent before `until`, in the caller's transaction.
+    """Skip held, untried deliveries due before `until`, or all if it is None, in the caller's transaction.
 
-    `subject_ids` are the muted monitors and their incidents. Ends of incidents that a channel knows of stay.
+    `subject_ids` are the muted monitors and their incidents. The end of an incident is kept if the channel
+    was notified of the incident.
     """
     for start in range(0, len(subject_ids), PORTION):
         about = NotificationDelivery.filter(subject_id__in=subject_ids[start : start + PORTION])
@@ -61,7 +62,7 @@ async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> N
 
 
 async def remove_mutes(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[UUID]:
-    """Unmute monitors. Return those that were muted."""
+    """Unmute a team's monitors, and return the ids of those that had a mute."""
     unmuted: list[UUID] = []
     async with transaction():
         for start in range(0, len(monitor_ids), PORTION):
@@ -73,28 +74,28 @@ async def remove_mutes(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[UUID]
 
 
 async def find_mute(monitor_id: UUID, now: datetime) -> Mute | None:
-    """Return the mute of a monitor, if it is muted."""
+    """Return a monitor's current mute. None if the monitor is not muted."""
     return await Mute.filter(_holds(now), monitor_id=monitor_id).first()
 
 
 async def list_mutes(team_id: UUID) -> dict[UUID, datetime | None]:
-    """Return until when monitors of a team are muted. Some of these times may be in the past."""
+    """Return the ends of a team's mutes by monitor id, including past ones. None means until unmuted."""
     return dict(await Mute.filter(team_id=team_id).values_list("monitor_id", "muted_until"))
 
 
 async def list_muted(monitor_ids: Sequence[UUID]) -> set[UUID]:
-    """Return those of these monitors that are muted now."""
+    """Return the ids of the monitors that are currently muted."""
     muted = Mute.filter(_holds(datetime.now(UTC)), monitor_id__in=list(monitor_ids))
     return {mute.monitor_id for mute in await muted}
 
 
 def find_muted(mutes: Mapping[UUID, datetime | None], now: datetime) -> dict[UUID, datetime | None]:
-    """Return the mutes that have not ended."""
+    """Return only the mutes that have not ended."""
     return {monitor_id: until for monitor_id, until in mutes.items() if until is None or until > now}
 
 
 async def read_mutes(announcements: Collection[Announcement], now: datetime) -> Mutes:
-    """Return the mutes of the monitors that events are about."""
+    """Return the muted monitors of these events, each with the (channel, subject) pairs already notified."""
     about = {each.monitor_id for each in announcements if each.monitor_id}
     if not about:
         return {}
@@ -110,7 +111,10 @@ async def read_mutes(announcements: Collection[Announcement], now: datetime) -> 
 
 
 def bypasses_mute(announcement: Announcement, channel_id: UUID, mutes: Mutes) -> bool:
-    """Return whether a channel receives an event: its monitor is not muted, or it ends a known incident."""
+    """Return whether a channel receives an event despite mutes.
+
+    True if the monitor is not muted, or if the event ends an incident that the channel was notified of.
+    """
     told = mutes.get(announcement.monitor_id)
     if told is None:
         return True

@@ -1,4 +1,4 @@
-"""The SQL of this room, for both databases."""
+"""SQL queries of notifications, for both databases."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from monitoring.backends.statements import is_postgres, spell, spell_values
 from monitoring.notifications.models import EMAIL
 from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 
-# For each channel the deliveries that have waited longest, as many as may be sent to it at once. Finished
-# attempts start the others, so ten thousand deliveries to one server do not delay all others.
+# The longest-waiting deliveries of each channel, up to its concurrency limit. Finished attempts start the
+# others, so ten thousand deliveries to one server do not delay those to other servers.
 _CHOSEN = f"""
     SELECT id FROM (
         SELECT id, due_at, row_number() OVER (PARTITION BY channel_id ORDER BY due_at, id) AS turn
@@ -30,7 +30,7 @@ _CHOSEN = f"""
 
 
 async def choose_idle_deliveries(now: datetime, limit: int) -> list[UUID]:
-    """Return the ids of due deliveries that no message asks for."""
+    """Return the ids of up to `limit` due deliveries without a queued task message."""
     connection = current_backends().database.context.db()
     values = spell_values(connection, (now, now - NUDGE_INTERVAL, now + TOLERANCE, limit))
     rows = await connection.execute_query_dict(spell(connection, _CHOSEN), values)
@@ -40,13 +40,13 @@ async def choose_idle_deliveries(now: datetime, limit: int) -> list[UUID]:
 async def hold_channels(
     connection: BaseDBAsyncClient, team_ids: Iterable[UUID]
 ) -> Sequence[Mapping[str, Any]]:
-    """Return the enabled channels of teams that nobody has to confirm first, and lock them until the commit.
+    """Return the teams' enabled, confirmed channels, and lock them until the commit.
 
-    The lock keeps them from being deleted, because rows will point to them. It is weaker than the weakest
-    that Tortoise offers, so that announcements do not wait for each other.
+    The lock prevents their deletion, because new rows will reference them. It is weaker than any lock that
+    Tortoise offers, so that concurrent announcements do not block each other.
     """
     if is_postgres(connection):
-        # An array, because PostgreSQL expects a hundred rows of a set, and would read all channels for it.
+        # An array, because PostgreSQL estimates 100 rows for a set and would then scan all channels.
         among = "= ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))"
         lock = "FOR KEY SHARE"
     else:

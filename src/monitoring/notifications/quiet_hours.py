@@ -1,4 +1,4 @@
-"""Daily quiet hours, in which a channel receives nothing. Pure."""
+"""Daily quiet hours, during which a channel receives nothing. Pure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from monitoring.contract.time_zones import find_time_zone
 
 
 def check_quiet_hours(routing: Mapping[str, Json]) -> None:
-    """Raise Problem if quiet hours are in a time zone that does not exist."""
+    """Raise Problem if the time zone of the quiet hours does not exist."""
     quiet_hours = routing["quiet_hours"]
     if quiet_hours and find_time_zone(quiet_hours["time_zone"]) is None:
         raise Problem("quiet_hours_time_zone_unknown")
 
 
 def find_quiet_end(routing: Mapping[str, Json], moment: datetime) -> datetime | None:
-    """Return the end of the quiet hours that contain a moment, or None.
+    """Return the end of the quiet hours that contain `moment`. None if `moment` is outside quiet hours.
 
-    They end at a local time of their zone, also if clocks change meanwhile. Quiet hours that end when they
-    begin last all day.
+    The end is a local time in their time zone, even across a daylight saving change. Quiet hours with equal
+    start and end last all day.
     """
     quiet_hours = routing["quiet_hours"]
-    # An update of the time zone database may have removed the zone.
+    # A time zone database update may have removed the zone.
     if not quiet_hours or (zone := find_time_zone(quiet_hours["time_zone"])) is None:
         return None
     starts_at, ends_at = (time.fromisoformat(quiet_hours[name]) for name in ("starts_at", "ends_at"))

@@ -14,6 +14,6 @@ from monitoring.notifications.models import NotificationChannel
 async def record_act(
     channel: NotificationChannel, action: Action, by: Actor | None, changes: Sequence[Change] = ()
 ) -> None:
-    """Record an action on a channel; do nothing without an actor."""
+    """Record an action on a channel in the audit log. Does nothing if `by` is None."""
     if by:
         await record(channel.team_id, by, action, channel.name, channel.id, changes)

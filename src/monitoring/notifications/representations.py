@@ -1,4 +1,4 @@
-"""What the document's notification schemas look like on the wire."""
+"""JSON representations of the document's notification schemas."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from monitoring.notifications.secrets import read_secret
 
 
 def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
-    """Write a `NotificationChannel`, its fields in the order of the document."""
+    """Render a `NotificationChannel`, its fields in the order of the document."""
     confirmed = {"confirmed_at": write_timestamp(channel.confirmed_at)} if channel.type == EMAIL else {}
     return {
         "id": str(channel.id),
@@ -37,7 +37,7 @@ def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
 
 
 def represent_created_channel(channel: NotificationChannel) -> dict[str, Any]:
-    """Render a `NotificationChannelCreated`, the only answer with the secret of a webhook."""
+    """Render a `NotificationChannelCreated`, the only reply with a webhook's secret."""
     shown = represent_channel(channel)
     return {**shown, "secret": read_secret(channel)} if channel.type == WEBHOOK else shown
 
@@ -53,7 +53,7 @@ def represent_channels(page: Page[NotificationChannel]) -> dict[str, Any]:
 def represent_delivery(delivery: NotificationDelivery, kept_request: Json = None) -> dict[str, Any]:
     """Render a `NotificationDelivery`, its fields in the order of the document.
 
-    `kept_request` is what a sandbox would have sent.
+    `kept_request` is the request that a sandbox stored instead of sending.
     """
     is_pending = delivery.status == DeliveryStatus.PENDING
     return {
@@ -71,7 +71,7 @@ def represent_delivery(delivery: NotificationDelivery, kept_request: Json = None
 
 
 def represent_exam(exam: ReceiverExam) -> dict[str, Any]:
-    """Write a `ReceiverExam`."""
+    """Render a `ReceiverExam`."""
     results = exam.results
     return {
         "id": str(exam.id),

@@ -1,4 +1,4 @@
-"""What follows from an attempt: a retry at some time, or none. Pure: the random number is passed in."""
+"""Decides whether and when a failed attempt is retried. Pure: callers pass in the random number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.models import DeliveryStatus
 from monitoring.notifications.routing import ACKNOWLEDGED
 
-# How long to wait after the first attempt, the second, … as Standard Webhooks suggests: 27 hours in total.
+# The waits after the first attempt, the second, … as Standard Webhooks suggests: 27 hours in total.
 WAITS = (
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -21,10 +21,10 @@ WAITS = (
 )
 MAX_ATTEMPTS = len(WAITS) + 1
 
-# The longest pause that a receiver may ask for.
+# The longest pause that a receiver may request.
 LONGEST_ASKED = timedelta(hours=1)
 
-# The share of jitter in a wait, so that a recovered server does not get everything at once.
+# The maximum jitter as a fraction of the wait, so that a recovered server does not get everything at once.
 MOST_JITTER = 0.1
 
 CHANNEL_DISABLED = "The channel was disabled"
@@ -52,7 +52,10 @@ class Conclusion:
 
 
 def conclude(result: AttemptResult, attempts: int, chance: float) -> Conclusion:
-    """Return what follows from the result of an attempt, counted from 1; `chance` is in 0..1."""
+    """Return the state of a delivery after an attempt.
+
+    `attempts` includes this attempt. `chance` is a random number in 0..1 for the jitter.
+    """
     if result.reception is Reception.DELIVERED:
         return Conclusion(DeliveryStatus.DELIVERED)
     wait = wait_after(attempts, chance) if result.reception is Reception.TRY_AGAIN else None
@@ -62,14 +65,14 @@ def conclude(result: AttemptResult, attempts: int, chance: float) -> Conclusion:
 
 
 def wait_after(attempts: int, chance: float) -> timedelta | None:
-    """Return how long to wait after the given number of attempts, or None if no attempt is left."""
+    """Return how long to wait after `attempts` attempts. None if no attempt is left."""
     return WAITS[attempts - 1] * (1 + MOST_JITTER * chance) if attempts < MAX_ATTEMPTS else None
 
 
 def explain_superseded(
     because_of: str, attempts: int, last_answer: str | None, *, may_have_arrived: bool
 ) -> str:
-    """Return the reason for skipping a message that a later event superseded."""
+    """Return the reason for skipping a message that the event `because_of` superseded."""
     what = "acknowledged" if because_of == ACKNOWLEDGED else "over"
     if not attempts and not may_have_arrived:
         return f"It was {what} before it was sent"

@@ -13,7 +13,7 @@ from monitoring.notifications.configuration import complete_routing
 from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.quiet_hours import find_quiet_end
 
-# Which event begins what an event ends. What was over within a channel's delay is never sent to it.
+# By ending event: the event that began it. A situation that is over within a channel's delay is never sent.
 BEGINNINGS: Mapping[str, str] = {
     "incident.resolved": "incident.opened",
     "incident.acknowledged": "incident.opened",
@@ -21,33 +21,33 @@ BEGINNINGS: Mapping[str, str] = {
 }
 ACKNOWLEDGED = "incident.acknowledged"
 REMINDER = "incident.reminder"
-# A channel with one of these hears of an incident that nobody answers.
+# A channel that subscribes to one of these is notified of an unacknowledged incident.
 ALERTS = frozenset({"incident.opened", REMINDER})
-# Not a choice of its own: channels that want to know when monitors go down must know if we cannot check.
+# Not a separate subscription: channels that subscribe to outages must know when checks are impossible.
 INTERRUPTED = "checks.interrupted"
 
-# Somebody waits for these now, whatever the hour.
+# A person is waiting for these, so quiet hours do not delay them.
 TEST = "test"
 ASKED_FOR = frozenset({TEST, CONFIRMATION})
 
 # The types of channels that programs read.
 PROGRAMS = frozenset({"webhook", "custom", "pagerduty", "opsgenie"})
-# Those that keep incidents of their own, which a resolving event closes.
+# The types that keep their own incidents, which a resolving event closes.
 PAGERS = frozenset({"pagerduty", "opsgenie"})
 
 
 class Hold(StrEnum):
-    """Why a delivery is not sent at once, although a worker may be free."""
+    """The reason why a delivery is not sent immediately, even if a worker is free."""
 
-    DELAY = "delay"  # the channel wants to know only what lasts
+    DELAY = "delay"  # the channel is notified only of situations that last
     STORM = "storm"  # more than a few events within a minute
     FLAPPING = "flapping"  # the monitor goes down again and again
     QUIET = "quiet"  # the channel has quiet hours
     STORY = "story"  # an earlier message about the same incident has not ended
-    LATE = "late"  # it was due before quiet hours, but no worker took it in time; it joins no digest
+    LATE = "late"  # it was due before quiet hours, but no worker claimed it in time; it joins no digest
 
 
-# Deliveries that may join a digest. All others may have been tried already.
+# The holds whose deliveries may join a digest. Other deliveries may already have been attempted.
 GATHERED = frozenset({Hold.DELAY, Hold.STORM, Hold.FLAPPING, Hold.QUIET})
 
 
@@ -55,10 +55,9 @@ GATHERED = frozenset({Hold.DELAY, Hold.STORM, Hold.FLAPPING, Hold.QUIET})
 class Announcement:
     """An event for a team's channels: what happened, when, and to which subject.
 
-    `subject_id` is the id of the incident, monitor, article or other subject. Channels choose events of
-    monitors by `monitor_id` and `tags`; other events go to every channel that subscribes to them.
-    `recent_incidents` is how many the monitor has had within an hour. `channel_ids` restricts the event to
-    these channels.
+    `subject_id` is the id of the incident, monitor, article or other subject. Channels select monitor
+    events by `monitor_id` and `tags`; other events go to every subscribed channel. `recent_incidents` is the
+    number of the monitor's incidents within an hour. `channel_ids` restricts the event to these channels.
     """
 
     team_id: UUID
@@ -74,7 +73,7 @@ class Announcement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """The settings of a channel that decide which events it receives, and when."""
+    """The channel settings that determine which events a channel receives, and when."""
 
     channel_id: UUID
     type: str
@@ -83,11 +82,11 @@ class Route:
 
     @property
     def is_read_by_people(self) -> bool:
-        """Whether people read the messages, rather than a program that wants every event by itself."""
+        """Whether people read the messages, rather than a program, which gets every event separately."""
         return self.type not in PROGRAMS
 
     def leads(self, announcement: Announcement) -> bool:
-        """Return whether an event is for this channel."""
+        """Return whether this channel receives an event."""
         if announcement.channel_ids is not None and self.channel_id not in announcement.channel_ids:
             return False
         if announcement.event == INTERRUPTED:
@@ -95,35 +94,35 @@ class Route:
         return announcement.event in self.events and self.concerns(announcement.monitor_id, announcement.tags)
 
     def concerns(self, monitor_id: UUID | None, tags: Collection[str]) -> bool:
-        """Return whether the channel wants events of a monitor, or an event that is about no monitor."""
+        """Return whether the channel selects a monitor. True if `monitor_id` is None."""
         wanted_tags, wanted_ids = self.routing["tags"], self.routing["monitor_ids"]
         if monitor_id is None or not (wanted_tags or wanted_ids):
             return True
         return str(monitor_id) in wanted_ids or not set(tags).isdisjoint(wanted_tags)
 
     def delay_of(self, event: str) -> timedelta:
-        """Return how long the situation that an event begins must last before the event is sent."""
+        """Return the delay before an event is sent: zero unless the event begins a situation."""
         begins = event in BEGINNINGS.values()
         return timedelta(seconds=self.routing["delay_seconds"] if begins else 0)
 
     def quiet_end(self, moment: datetime) -> datetime | None:
-        """Return when the quiet hours end that contain a moment; None if it is in no quiet hours."""
+        """Return the end of the quiet hours that contain `moment`. None if it is outside quiet hours."""
         return find_quiet_end(self.routing, moment)
 
     def late_end(self, due_at: datetime, moment: datetime) -> datetime | None:
-        """Return when the quiet hours end that began since a message was due; None if it need not wait.
+        """Return the end of quiet hours that contain `moment` and began after `due_at`. None otherwise.
 
-        A message that is due in quiet hours was requested in them, such as a test, or is due at their end.
+        A message that was due during quiet hours need not wait: it was requested during them, like a test.
         """
         return None if self.quiet_end(due_at) else self.quiet_end(moment)
 
     def is_spared_by(self, event: str) -> bool:
-        """Return whether an event makes the message about the beginning needless for this channel."""
+        """Return whether an ending event makes a delayed message about its beginning unnecessary."""
         return event != ACKNOWLEDGED or self.routing["unless_acknowledged"]
 
 
 def route_of(channel: NotificationChannel) -> Route:
-    """Return the route of a channel."""
+    """Return a channel's route."""
     return Route(
         channel_id=channel.id,
         type=channel.type,

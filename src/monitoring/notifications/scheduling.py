@@ -1,4 +1,4 @@
-"""Which delivery is sent next. A server that never answers delays only its own team."""
+"""Chooses the next delivery to send, so that an unresponsive server delays only its own team."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from monitoring.backends.database import transaction
 from monitoring.backends.leases import is_idle, take_idle
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
-# The longest possible wait: a delay of a day and then quiet hours of a day, which a change of the clocks
+# The longest possible wait: a one-day delay, then one day of quiet hours, which a daylight saving change
 # makes an hour longer. Retries wait less.
 LONGEST_WAIT = timedelta(days=2, hours=1)
 
-# Far longer than an attempt may take.
+# Far longer than the timeout of an attempt.
 LEASE = timedelta(seconds=60)
 
-# A server that never answers keeps an attempt open until its timeout. These limits bound the open attempts of
-# one channel and of one team. With two, a slow server gets its next notification without a pause.
+# An unresponsive server keeps an attempt open until its timeout. These limits bound the open attempts of one
+# channel and of one team. With two, a slow server gets its next notification without a pause.
 MOST_AT_ONCE_A_CHANNEL = 2
 MOST_AT_ONCE_A_TEAM = 5
 
@@ -31,8 +31,8 @@ MOST_AT_ONCE_A_TEAM = 5
 def is_due(now: datetime) -> Q:
     """Match deliveries that a worker may claim.
 
-    Some may wait for days. So a delivery is also due if a clock that was ahead, however little, dated its
-    creation, its last attempt or its claim.
+    A delivery whose creation, last attempt or claim was dated by a clock that was ahead is due too, because
+    valid waits can last days and so do not reveal the error.
     """
     soon = now + TOLERANCE
     is_misdated = (
@@ -44,19 +44,20 @@ def is_due(now: datetime) -> Q:
 
 
 async def has_room(channel: NotificationChannel, now: datetime) -> bool:
-    """Return whether one more attempt may begin. The caller has locked the channel.
+    """Return whether the concurrency limits allow another attempt. The caller must have locked the channel.
 
-    The team is not locked, so that its channels do not wait for each other. Claims for several channels at
-    once may exceed the team's limit a little.
+    The team is not locked, so that its channels do not block each other. Concurrent claims for several
+    channels may slightly exceed the team's limit.
     """
     sending = await _find_sending(await _find_channels(channel.team_id), now)
     return len(sending) < MOST_AT_ONCE_A_TEAM and sending.count(channel.id) < MOST_AT_ONCE_A_CHANNEL
 
 
 async def make_next_due(team_id: UUID) -> list[UUID]:
-    """Choose the delivery that has waited longest for a channel of the team with room, and make it due.
+    """Make the oldest waiting delivery due, among the team's channels below their concurrency limit.
 
-    It was never tried, or its retry is due. Returns its id, for the caller to nudge.
+    Candidates are deliveries that are due, or that have no attempt and no hold. Returns the delivery's id to
+    nudge, or an empty list.
     """
     now = current_backends().clock.now()
     async with transaction():
@@ -70,7 +71,7 @@ async def make_next_due(team_id: UUID) -> list[UUID]:
             claim=None,
         )
         called = await take_idle(waiting.order_by("id").limit(1), now)
-        # A past `due_at` stays, because a claim compares it with quiet hours.
+        # A past `due_at` is kept, because a claim compares it with quiet hours.
         if called:
             await NotificationDelivery.filter(id__in=called, due_at__gt=now).update(due_at=now)
         return called
@@ -81,7 +82,7 @@ async def _find_channels(team_id: UUID) -> list[UUID]:
 
 
 async def _find_sending(channel_ids: Iterable[UUID], now: datetime) -> list[UUID]:
-    """Return the channel of each delivery that is being sent to one of these channels."""
+    """Return the channel id of each delivery being sent to these channels, with duplicates."""
     claimed = NotificationDelivery.filter(channel_id__in=channel_ids, claim__isnull=False)
     sending = claimed.filter(due_at__gt=now, due_at__lte=now + LEASE + TOLERANCE)
     return [delivery.channel_id for delivery in await sending.only("channel_id")]

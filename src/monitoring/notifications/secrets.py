@@ -1,6 +1,6 @@
-"""The secrets of channels: encrypted at rest, because sending needs them, and masked when shown.
+"""Channel secrets: encrypted at rest, not hashed, because sending needs them, and masked in replies.
 
-The secret of a webhook is its signing secret; that of any other channel is its secret fields as JSON.
+A webhook's secret is its signing secret. Any other channel's secret is its secret fields as JSON.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from monitoring.notifications.models import NotificationChannel
 
 
 def read_secret(channel: NotificationChannel) -> str:
-    """Return the signing secret of a webhook. Raises `UndecryptableError`."""
+    """Return a webhook's signing secret. Raises `UndecryptableError`."""
     return decrypt(channel.secret)
 
 
 def read_secrets(channel: NotificationChannel) -> dict[str, Json]:
-    """Return the secret fields of any other channel. Raises `UndecryptableError`."""
+    """Return the secret fields of a channel that is no webhook. Raises `UndecryptableError`."""
     secrets: dict[str, Json] = orjson.loads(decrypt(channel.secret))
     return secrets
 
 
 def store_secrets(secrets: Mapping[str, Json]) -> str:
-    """Return secret fields as they are stored."""
+    """Serialise and encrypt secret fields for storage."""
     return encrypt(orjson.dumps(secrets).decode())
 
 
 def texts_in(secrets: Json) -> list[str]:
-    """Return every text of the secret fields, of which some are lists of objects."""
+    """Return all strings in the secret fields, including those in nested lists and objects."""
     if isinstance(secrets, str):
         return [secrets]
     inner = secrets.values() if isinstance(secrets, dict) else secrets
@@ -42,7 +42,7 @@ def texts_in(secrets: Json) -> list[str]:
 
 
 def mask_secrets(configuration: Configuration) -> Configuration:
-    """Replace secrets with masks. Values that are masked already stay."""
+    """Return a configuration whose secrets are masked. Masked values stay masked."""
     masks = secret_fields(configuration["type"])
     return {
         name: _mask(value, masks[name]) if name in masks and value is not None else value
@@ -51,7 +51,7 @@ def mask_secrets(configuration: Configuration) -> Configuration:
 
 
 async def encrypt_channel_secrets() -> Encrypted:
-    """Encrypt secrets with the first key, if they are plain or encrypted with another key."""
+    """Encrypt channel secrets that are plain text or encrypted with a key other than the first."""
     return await encrypt_column(NotificationChannel.all(), "secret")
 
 

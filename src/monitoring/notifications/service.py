@@ -1,4 +1,4 @@
-"""What clients do with notification channels: each function is one transaction.
+"""Client operations on notification channels. Each function is one transaction.
 
 Functions with an actor (`by`) record the action in the audit log.
 """
@@ -46,13 +46,13 @@ from monitoring.notifications.secrets import mask_secrets, read_secrets, store_s
 
 MAX_CHANNELS_A_TEAM = 20
 
-# The most bytes of a custom channel's body, which patches can enlarge. By default no request is larger.
+# The maximum size of a custom channel's body, which patches can enlarge. The default request limit is equal.
 MAX_BODY_BYTES = 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelChange:
-    """How a channel was configured and how it is now, and the secrets that are new."""
+    """A channel's configuration before and after a change, and the secrets that changed."""
 
     before: Configuration
     after: Configuration
@@ -60,14 +60,14 @@ class ChannelChange:
 
 
 async def list_channels(team_id: UUID, limit: int, after_id: UUID | None) -> Page[NotificationChannel]:
-    """Return up to `limit` channels of a team, newest first, from the one after `after_id` on."""
+    """Return a page of up to `limit` of a team's channels, newest first, following `after_id`."""
     return await read_page(NotificationChannel.filter(team_id=team_id), limit, after_id)
 
 
 async def find_alerted_channels(team_id: UUID, monitor_id: UUID) -> list[NotificationChannel]:
-    """Return the enabled channels that would be alerted to an incident of a monitor, newest first.
+    """Return the enabled channels that a monitor's incidents would alert, newest first.
 
-    Returns none for a monitor that the team does not have.
+    Returns an empty list if the team has no such monitor.
     """
     monitor = await find_monitor(team_id, monitor_id)
     if monitor is None:
@@ -86,13 +86,13 @@ async def create_channel(
 ) -> NotificationChannel:
     """Create a channel. Raises Problem if the team has too many, or if the service cannot send email.
 
-    The reader of an email address is asked to confirm it.
+    An email channel's reader is asked to confirm the address.
     """
     if given["type"] == EMAIL and current_backends().settings.email_from is None:
         raise Problem("email_not_configured")
     channel = compose_channel(team_id, given)
     async with transaction():
-        # One lock for counting and inserting: two at once cannot pass the cap, and ids follow the commits.
+        # The lock covers count and insert: concurrent calls cannot exceed the cap, and ids follow commits.
         await Team.lock(team_id)
         if await NotificationChannel.filter(team_id=team_id).count() >= MAX_CHANNELS_A_TEAM:
             raise Problem("notification_channel_limit_reached")
@@ -106,7 +106,7 @@ async def create_channel(
 
 
 def compose_channel(team_id: UUID, given: Mapping[str, Json]) -> NotificationChannel:
-    """Return a new channel, which is not stored. Raises Problem for quiet hours that nobody can keep."""
+    """Return a new, unsaved channel. Raises Problem if the time zone of its quiet hours is unknown."""
     kind = CHANNELS[given["type"]]
     configuration = complete(given, default_configuration(given["type"]), kind.default_name)
     configuration = complete_routing(configuration)
@@ -119,7 +119,7 @@ def compose_channel(team_id: UUID, given: Mapping[str, Json]) -> NotificationCha
 
 
 async def get_channel(team_id: UUID, channel_id: UUID) -> NotificationChannel:
-    """Return a channel of the team. Raises Problem if there is none, or if it is another team's."""
+    """Return a team's channel. Raises Problem if the team has no such channel."""
     return _existing(await NotificationChannel.get_or_none(id=channel_id, team_id=team_id))
 
 
@@ -131,11 +131,11 @@ async def update_channel(
     *,
     by: Actor | None = None,
 ) -> NotificationChannel:
-    """Apply a merge patch. A patch that changes nothing leaves `updated_at` as it is.
+    """Apply a merge patch. A patch that changes nothing leaves `updated_at` unchanged.
 
-    Disabling fails pending deliveries. Enabling clears the reason for which the channel was disabled. The
-    reader of a new email address is asked to confirm it. Raises Problem if the patch is for channels of
-    another type, or makes the body too large.
+    Disabling fails pending deliveries. Enabling clears `disabled_reason`. The reader of a new email address
+    is asked to confirm it. Raises Problem if the patch is for another channel type, makes the body too large
+    or names an unknown time zone, if the key is taken, or if `If-Match` does not hold.
     """
     patch = dict(patch)
     async with transaction():
@@ -154,10 +154,10 @@ async def put_channel(
 ) -> Placed[NotificationChannel]:
     """Create the channel with this key, or replace its configuration.
 
-    What is left out gets its default, or stays if it has none: secrets do. Raises Problem as `create_channel`
-    and `update_channel` do, and for a new channel that lacks what has no default.
+    Omitted fields get their defaults. Omitted fields without a default, such as secrets, stay unchanged.
+    Raises Problem as `create_channel` and `update_channel` do, and if a new channel lacks a required field.
     """
-    given = merge({}, dict(given))  # null is the default
+    given = merge({}, dict(given))  # null means the default
 
     async def create() -> NotificationChannel:
         for name in required_fields(given["type"]):
@@ -189,7 +189,11 @@ async def put_channel(
 
 
 def change_channel(channel: NotificationChannel, patch: Mapping[str, Json]) -> ChannelChange:
-    """Change a channel by a merge patch, which is not stored. Raises Problem as `update_channel` does."""
+    """Apply a merge patch to a channel without saving it.
+
+    Raises Problem if the patch is for another channel type, makes the body too large or names an unknown time
+    zone.
+    """
     _demand_type(channel, patch)
     kind, defaults = CHANNELS[channel.type], default_configuration(channel.type)
     changed = change(configuration_of(channel), patch, defaults, kind.default_name)
@@ -213,7 +217,7 @@ def _configure(
 async def _store_change(
     channel: NotificationChannel, key: str | None, changed: ChannelChange, by: Actor | None
 ) -> Collection[str]:
-    """Store a changed channel and its key, unless nothing is new. Return the fields that changed."""
+    """Save a changed channel and its key, unless nothing changed. Returns the changed fields."""
     before, after, renewed = changed.before, changed.after, changed.renewed
     if not renewed and after == before and key == channel.key:
         return ()
@@ -238,7 +242,7 @@ async def _store_change(
 async def delete_channel(
     team_id: UUID, channel_id: UUID, if_match: str | None = None, *, by: Actor | None = None
 ) -> None:
-    """Delete a channel with its deliveries."""
+    """Delete a channel and its deliveries. Raises Problem if it is missing or `If-Match` does not hold."""
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, if_match)
         await channel.delete()
@@ -246,7 +250,10 @@ async def delete_channel(
 
 
 async def _lock_channel(team_id: UUID, channel_id: UUID, if_match: str | None) -> NotificationChannel:
-    """Lock a channel's row until the transaction ends. Raises Problem unless `If-Match` holds."""
+    """Lock a channel's row until the transaction ends.
+
+    Raises Problem if it is missing or `If-Match` does not hold.
+    """
     locked = NotificationChannel.select_for_update(no_key=True)
     channel = _existing(await locked.get_or_none(id=channel_id, team_id=team_id))
     if not is_current(if_match, version_of(channel.updated_at)):
@@ -270,9 +277,9 @@ def _secrets_in(given: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _renew_secrets(channel: NotificationChannel, given: Mapping[str, Json]) -> bool:
-    """Merge secrets with those that are stored, and return whether that changed one.
+    """Merge `given` into the channel's stored secrets, and return whether any secret changed.
 
-    Stored secrets that no key decrypts are replaced.
+    Stored secrets that cannot be decrypted are replaced.
     """
     if not given:
         return False

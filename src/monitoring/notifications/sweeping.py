@@ -1,4 +1,4 @@
-"""Finds due deliveries without a task message, and deletes old ones.
+"""Queues due deliveries that have no task message, and deletes old deliveries.
 
 No task message is queued for a retry: once it is due, the sweep finds it, or a finished attempt starts it.
 """
@@ -23,20 +23,20 @@ DELETED_AT_ONCE = 1000
 
 
 async def sweep_notifications() -> int:
-    """Queue a task for every idle delivery that is due. Returns how many."""
+    """Queue a task for each due delivery without one. Returns the number of tasks queued."""
     return await sweep_idle(deliver_notification, _find_idle_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
 
 
 async def sweep_misdated_notifications() -> int:
-    """Queue a task for every idle delivery that a clock which was ahead has postponed. Returns how many.
+    """Queue a task for each idle delivery that a fast clock dated too late. Returns their number.
 
-    It reads all pending deliveries, so it does not run with each sweep.
+    It reads all pending deliveries, so it does not run in every sweep.
     """
     return await sweep_idle(deliver_notification, _find_misdated_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
 
 
 async def delete_old_deliveries(now: datetime) -> int:
-    """Delete deliveries that are older than 30 days, in several transactions. Returns how many."""
+    """Delete deliveries older than 30 days, in several transactions. Returns the number deleted."""
     deleted_count = 0
     while portion := await _delete_portion(now - RETENTION):
         deleted_count += portion

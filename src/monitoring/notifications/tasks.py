@@ -1,4 +1,4 @@
-"""The background tasks of notifications."""
+"""Notification background tasks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ EXAMS_AT_ONCE = 8
 
 @task(queue_name="notifications", at_once=DELIVERIES_AT_ONCE)
 async def deliver_notification(delivery_id: str) -> None:
-    """Send a notification if it is due, then nudge the team's next one. A second task message does nothing.
+    """Send a delivery if it is due, then nudge the team's next one. A duplicate task message does nothing.
 
-    A failed attempt is retried when another attempt starts it, or when the sweep finds it due. Without a
-    sender deliveries stay pending.
+    A failed attempt is retried once it is due, when another attempt ends or the sweep runs. Without a current
+    sender, the delivery stays pending.
     """
     from monitoring.notifications.channels.sender import current_sender  # noqa: PLC0415 - only workers send
 
@@ -33,7 +33,7 @@ async def deliver_notification(delivery_id: str) -> None:
 
 @task(queue_name="exams", at_once=EXAMS_AT_ONCE)
 async def examine_receiver(exam_id: str) -> None:
-    """Examine a webhook's receiver. Without a sender the exam stays pending."""
+    """Examine a webhook's receiver. Without a current sender, the exam stays pending."""
     from monitoring.notifications.channels.sender import current_sender  # noqa: PLC0415 - only workers send
 
     if sender := current_sender():
@@ -41,6 +41,6 @@ async def examine_receiver(exam_id: str) -> None:
 
 
 async def nudge(delivery_ids: Iterable[UUID]) -> None:
-    """Ask workers to send deliveries, after the commit. Never raises: the sweep finds what was missed."""
+    """Queue tasks that send deliveries, after the commit. Never raises: the sweep finds missed deliveries."""
     for delivery_id in delivery_ids:
         await deliver_notification.send(str(delivery_id))

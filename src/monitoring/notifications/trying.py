@@ -1,4 +1,4 @@
-"""Tests a channel before it is saved, from this process: a worker would need a row."""
+"""Tests an unsaved channel from this process, because a worker would need a stored row."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from monitoring.notifications.service import change_channel, compose_channel, ge
 async def try_channel(
     team_id: UUID, given: Mapping[str, Json], channel_id: UUID | None = None, *, by: Actor | None = None
 ) -> AttemptResult:
-    """Send a test as a new channel would, or as a channel would once a merge patch has changed it.
+    """Send a test notification through an unsaved new channel, or through a channel with an unsaved patch.
 
-    Nothing is stored but the act, in the audit log. Raises Problem for what could not be saved either, for
-    an email address, whose reader is asked first, and if this machine can send nothing. A sandbox sends
-    nothing: hosts of the script answer, and all others take it.
+    Only the audit log records it. A sandbox sends nothing: its script answers for scripted hosts, and all
+    others accept the test. Raises Problem if the channel could not be saved, if it is an email channel, whose
+    reader must confirm first, or if this machine cannot send anything.
     """
     if given["type"] == EMAIL:
         raise Problem("notification_channel_unconfirmed")

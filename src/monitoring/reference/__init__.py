@@ -1,1 +1,1 @@
-"""The document and the guides as pages that need nothing from any other host."""
+"""The document and the guides as self-contained pages."""

@@ -1,4 +1,4 @@
-"""Markdown as HTML: markup in it is shown, not obeyed; headings have anchors and code has colours."""
+"""Renders Markdown as HTML, with escaped HTML markup, heading anchors and highlighted code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Heading(NamedTuple):
-    """A heading and where to jump to."""
+    """A heading with its level and anchor."""
 
     level: int
     anchor: str
@@ -24,7 +24,7 @@ class Heading(NamedTuple):
 
 
 class Prose(NamedTuple):
-    """A rendered text, with the headings in it and its first paragraph as plain words."""
+    """A rendered text, with its headings and its first paragraph as Markdown source."""
 
     html: Markup
     headings: tuple[Heading, ...]
@@ -32,7 +32,7 @@ class Prose(NamedTuple):
 
 
 def highlight_code(code: str, language: str) -> Markup:
-    """Colour code; a language that Pygments does not know stays plain."""
+    """Highlight code as HTML. Code in a language that Pygments does not support stays plain."""
     from pygments import highlight  # noqa: PLC0415 - most processes never show a page with code
     from pygments.formatters import HtmlFormatter  # noqa: PLC0415
     from pygments.lexers import get_lexer_by_name  # noqa: PLC0415
@@ -57,7 +57,7 @@ def _parser() -> MarkdownIt:
 
 
 def render_prose(text: str, rewrite_link: Callable[[str], str] = str) -> Prose:
-    """Render a text of several paragraphs. A link that is rewritten to nothing leaves its words."""
+    """Render a multi-paragraph text. If `rewrite_link` returns an empty string, only a link's text stays."""
     parser = _parser()
     tokens = parser.parse(text)
     headings = tuple(_anchor_headings(tokens))
@@ -68,7 +68,7 @@ def render_prose(text: str, rewrite_link: Callable[[str], str] = str) -> Prose:
 
 
 def render_words(text: str) -> Markup:
-    """Render a line without a paragraph around it."""
+    """Render a line without a surrounding paragraph element."""
     return Markup(_parser().renderInline(text))  # noqa: S704 - markdown-it escapes
 
 

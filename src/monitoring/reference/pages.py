@@ -1,4 +1,4 @@
-"""The entrance, the reference at /docs and the guides below it. Each page is one request, to this host."""
+"""Renders the entrance page, the reference at /docs and the guides, each as one self-contained page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 )
 """The one style sheet and the one script, both in the page, which asks this host alone; nothing else runs."""
 
-_SECTION = 2  # the level of its heading
+_SECTION = 2  # the heading level of a section
 
 _ENVIRONMENT = Environment(
     loader=PackageLoader("monitoring.reference"),
@@ -59,14 +59,14 @@ _ENVIRONMENT.globals |= {"style": Markup(_STYLE), "script": Markup(_SCRIPT)}  # 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """A guide; `name` is the last part of its address."""
+    """A guide. `name` is the last segment of its URL."""
 
     name: str
     prose: Prose
 
     @property
     def title(self) -> str:
-        """The first heading."""
+        """The guide's first heading."""
         return self.prose.headings[0].text
 
 
@@ -111,7 +111,7 @@ def render_guide(document: Document, name: str) -> str:
 
 @lru_cache
 def read_guides(document: Document) -> tuple[Guide, ...]:
-    """Read the guides, in the order of the document."""
+    """Read and render the guides, in the order of the document."""
     return tuple(
         Guide(name, render_prose(_guide_path(name).read_text(), _link_in_site))
         for name in list_guides(document)
@@ -119,7 +119,7 @@ def read_guides(document: Document) -> tuple[Guide, ...]:
 
 
 def list_guides(document: Document) -> Sequence[str]:
-    """List the names of the guides, in the order of the document."""
+    """Return the guides' names, in the order of the document."""
     operation = document.operations.get("get_guide")
     names: Sequence[str] = document.follow(operation.parameters[0]["schema"])["enum"] if operation else ()
     return names
@@ -127,7 +127,7 @@ def list_guides(document: Document) -> Sequence[str]:
 
 @lru_cache
 def _read_frame(document: Document) -> dict[str, Any]:
-    """Read what every page shows beside its text."""
+    """Return the template variables that all pages share."""
     info = document.root["info"]
     lead, _, rest = info.get("description", "").partition("\n\n")
     return {
@@ -140,7 +140,7 @@ def _read_frame(document: Document) -> dict[str, Any]:
 
 
 def _words_by_section(text: str) -> dict[str, str]:
-    """Return what each section of a text says, by the anchor of its heading: the search looks there."""
+    """Return the text of each section, by its heading's anchor, for the search."""
     anchors = [heading.anchor for heading in render_prose(text).headings if heading.level == _SECTION]
     sections = re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]
     return dict(zip(anchors, sections, strict=True))
@@ -153,7 +153,7 @@ def _guide_path(name: str) -> Path:
 
 
 def _link_in_site(target: str) -> str:
-    """Turn a link between files of the repository into one between pages, or into nothing."""
+    """Convert a link between repository files to a link between pages. Empty if there is no such page."""
     if target.startswith(("https://", "#")):
         return target
     if page := re.fullmatch(r"([a-z-]+)\.md(#.*)?", target):

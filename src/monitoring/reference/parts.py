@@ -1,4 +1,4 @@
-"""What the reference page shows of the document, in the order a reader wants it."""
+"""The content of the reference page, extracted from the document in reading order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monitoring.reference.schemas import Field, Shape, describe_schema
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A named example; `text` is what is sent."""
+    """A named example. `text` is the body to send."""
 
     name: str
     text: str
@@ -22,7 +22,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What is sent, by either side."""
+    """A request or response body."""
 
     media_types: tuple[str, ...]
     description: str
@@ -32,7 +32,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """A sentence the service can answer; `code` is the token endpoint's."""
+    """An error message of the service. `code` is the OAuth error code, or empty."""
 
     name: str
     status: str
@@ -44,7 +44,7 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A success; `links` lead to the operations that come next."""
+    """A success response. `links` describes the following operations by operationId."""
 
     status: str
     description: str
@@ -55,7 +55,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One operation."""
+    """The reference of one operation."""
 
     operation: Operation
     summary: str
@@ -78,7 +78,7 @@ class Part:
 
 
 def read_parts(document: Document) -> list[Part]:
-    """Read every operation, tag by tag. Webhooks, which others serve, have none."""
+    """Return the operations by tag. Tags without operations are omitted, such as those of webhooks."""
     parts = [
         Part(
             tag["name"],
@@ -95,7 +95,7 @@ def read_parts(document: Document) -> list[Part]:
 
 
 def read_all_errors(document: Document, parts: list[Part]) -> list[Error]:
-    """Every error the service can answer, once, by status, including those that belong to no operation."""
+    """Return all distinct errors ordered by status, including those that belong to no operation."""
     found = {error.name: error for part in parts for chapter in part.chapters for error in chapter.errors}
     for response in document.root["components"].get("responses", {}).values():
         if "x-status" in response:
@@ -104,7 +104,7 @@ def read_all_errors(document: Document, parts: list[Part]) -> list[Error]:
 
 
 def read_schemas(document: Document) -> list[Field]:
-    """Every schema that has a name."""
+    """Return all named schemas."""
     schemas = document.root["components"].get("schemas", {})
     return [
         Field(
@@ -197,7 +197,7 @@ def _answer(document: Document, status: str, response: Node) -> Answer:
 
 def _errors(document: Document, status: str, response: Node) -> Iterator[Error]:
     examples = response.get("content", {}).get(JSON, {}).get("examples", {})
-    # The response's description does not say when one of several sentences is sent.
+    # The response's description does not tell when one of several errors occurs.
     described = response.get("description", "") if len(examples) == 1 else ""
     for name, reference in examples.items():
         example = document.follow(reference)

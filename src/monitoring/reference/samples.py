@@ -1,4 +1,4 @@
-"""The shortest call of an operation in three languages, made from the document's examples."""
+"""Generates minimal sample calls of operations in three languages, from the document's examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitoring.contract.document import JSON, Document, Json, Node, Operation
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A call in one language; `lexer` is Pygments' name of that language."""
+    """A call in one language. `lexer` is Pygments' name for that language."""
 
     language: str
     lexer: str
@@ -24,7 +24,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call. A header's value may end with a variable of the shell: `$TOKEN`."""
+    """A call. A header value may end with a shell variable such as `$TOKEN`."""
 
     method: str
     target: str
@@ -35,7 +35,7 @@ class _Call:
 
 
 def write_samples(document: Document, operation: Operation) -> tuple[Sample, ...]:
-    """Write the samples. They read the address and the credentials from the environment."""
+    """Return an operation's samples. They read the base URL and credentials from environment variables."""
     call = _read_call(document, operation)
     return (
         Sample("curl", "bash", _curl(call)),

@@ -1,4 +1,4 @@
-"""A schema as a reader wants it: its type, its bounds and its fields, in words."""
+"""Human-readable descriptions of schemas: types, bounds and fields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 from monitoring.contract.document import Document, Json, Node
 from monitoring.contract.schemas import types_of, without_null
 
-# Lower bound, upper bound, what is counted.
+# Lower bound, upper bound, unit.
 BOUNDS = (
     ("minLength", "maxLength", "character"),
     ("minimum", "maximum", ""),
@@ -22,7 +22,7 @@ PLURALS = {"character": "characters", "entry": "entries"}
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A piece of a type's name; `schema` is the component it leads to."""
+    """A part of a type's name. `schema` is the name of the schema that it links to, if any."""
 
     text: str
     schema: str = ""
@@ -30,7 +30,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a value may be. `fields` are those of the object, or of the objects in the array."""
+    """A value's type and constraints. `fields` are those of an object, or of the objects in an array."""
 
     words: tuple[Word, ...]
     facts: tuple[str, ...]
@@ -40,7 +40,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A property, or a parameter."""
+    """A property or a parameter."""
 
     name: str
     is_required: bool
@@ -49,7 +49,7 @@ class Field:
 
 
 def describe_schema(document: Document, schema: Node, seen: frozenset[str] = frozenset()) -> Shape:
-    """Describe a schema in words. The inside of a schema in `seen` is left out, so that recursion ends."""
+    """Describe a schema in words. The fields of schemas in `seen` are omitted, which ends recursion."""
     whole = _merge(document, schema)
     item = _merge(document, whole["items"]) if "items" in whole else whole
     names = {word.schema for word in _words(document, schema) if word.schema}
@@ -59,7 +59,7 @@ def describe_schema(document: Document, schema: Node, seen: frozenset[str] = fro
 
 
 def _merge(document: Document, schema: Node) -> Node:
-    """Follow references, allOf and "or null"; the members beside them win."""
+    """Return a schema merged with its references, `allOf` and nullable `anyOf`. Its own keywords win."""
     schema = document.follow(schema)
     inner: dict[str, Json] = {}
     for part in _parts(schema):

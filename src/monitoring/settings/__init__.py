@@ -1,4 +1,4 @@
-"""The operator's settings. They are read from the environment once, and all problems reported together."""
+"""The operator's settings, read from the environment once. All errors are reported together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class SettingsError(Exception):
-    """The environment is invalid. The message has a line for each problem and contains no values."""
+    """The environment is invalid. The message has a line for each error and contains no values."""
 
 
 def _setting(meaning: str, default: Any = ..., **constraints: Any) -> Any:  # noqa: ANN401
@@ -312,7 +312,7 @@ class Settings(BaseSettings):
 
     @property
     def is_on_postgresql(self) -> bool:
-        """Whether other machines can work on the same database."""
+        """Whether the database is PostgreSQL, which several machines can share."""
         return self.database_url.get_secret_value().startswith("postgres")
 
     @field_validator("webhook_test_secrets")
@@ -341,7 +341,7 @@ class Settings(BaseSettings):
     @field_validator("rate_limit_sign_in_email")
     @classmethod
     def _check_sign_in(cls, of_email: RateLimitPolicy, info: ValidationInfo) -> RateLimitPolicy:
-        """Refuse a limit that a few addresses can use up: it would lock people out of new browsers."""
+        """Refuse a limit that a few addresses could exhaust, locking people out of new browsers."""
         names = ("rate_limit_sign_in", "rate_limit_sign_in_address")
         of_address = [info.data[name].most_in(of_email.window_seconds) for name in names if name in info.data]
         if of_address and of_email.limit < 4 * min(of_address):
@@ -363,7 +363,7 @@ class WorkerSettings(Settings):
 
 
 class CheckerSettings(WorkerSettings):
-    """The settings of a checker. It parses untrusted answers, so it holds hardly any secret."""
+    """The settings of a checker. It parses untrusted responses, so it holds hardly any secrets."""
 
     blog_storage_url: value_types.UnreadSecret = _setting("Not read", None)
     translator_api_key: value_types.UnreadSecret = _setting("Not read", None)
@@ -377,7 +377,7 @@ class MigrationSettings(CheckerSettings):
 
 
 def read_settings(kind: type[Settings] = Settings) -> Settings:
-    """Read the environment. Raises `SettingsError`, which lists every problem."""
+    """Read the settings from the environment. Raises `SettingsError`, which lists all errors."""
     try:
         return kind()
     except ValidationError as error:

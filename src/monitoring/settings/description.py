@@ -1,4 +1,4 @@
-"""Every setting as a row of the table in docs/settings.md."""
+"""The rows of the settings table in docs/settings.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SettingRow:
 
 
 def describe_settings() -> list[SettingRow]:
-    """List every setting as docs/settings.md shows it, in the order of the groups above."""
+    """Return all settings as docs/settings.md shows them, in the order of `Settings`."""
     return [
         SettingRow(name.upper(), _show_default(field), field.description or "")
         for name, field in Settings.model_fields.items()

@@ -1,4 +1,4 @@
-"""Parses the operator's mail server and the sender of messages from settings."""
+"""Parses the settings of the operator's mail server and message sender."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PORTS = {Security.STARTTLS: 587, Security.TLS: 465, Security.NONE: 25}
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """The server that takes messages. Without a user there is no authentication."""
+    """The server to which messages are submitted. If `user` is None, there is no authentication."""
 
     host: str
     port: int
@@ -39,9 +39,9 @@ class MailServer:
 
 
 def read_mail_server(url: str) -> MailServer:
-    """Read smtp://user:password@host:port or smtps://…, parts escaped with percent signs (RFC 3986 §2.1).
+    """Parse smtp://user:password@host:port or smtps://…, with percent-encoded parts (RFC 3986 §2.1).
 
-    Raises ValueError with a sentence that reveals nothing of the text.
+    Raises ValueError with a message that reveals nothing of the text.
     """
     if not _PRINTABLE.fullmatch(url) or not url.startswith(("smtp://", "smtps://")):
         raise ValueError("must start with smtp:// or smtps://")
@@ -64,7 +64,7 @@ def read_mail_server(url: str) -> MailServer:
 
 
 def read_sender(text: str) -> Address:
-    """Read an address, perhaps with a name: Monitoring <monitoring@example.com>. Raises ValueError."""
+    """Parse an address with an optional name: Monitoring <monitoring@example.com>. Raises ValueError."""
     problem = ValueError("must be an address, such as Monitoring <monitoring@example.com>")
     try:
         header = cast("AddressHeader", HeaderRegistry()("From", text))

@@ -1,4 +1,4 @@
-"""Private keys that sign tokens, as values of a setting: PEM, or its base64, which is one line."""
+"""Parses the private keys that sign tokens from a setting: PEM, or PEM in base64 on one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PEM_IN_BASE64 = "LS0tLS1CRUdJTi"
 
 
 def claims_to_be_private_key(text: str) -> bool:
-    """Return whether a text begins like a private key. If it cannot be parsed then, it is damaged."""
+    """Return whether a text begins like a private key. If it then cannot be parsed, it is damaged."""
     return text.startswith((_PEM, _PEM_IN_BASE64))
 
 
@@ -30,7 +30,7 @@ def read_private_key(text: str) -> PrivateKey | None:
     """Parse a private key. Returns None if the text is a plain secret.
 
     A text that begins like a key must be one, so a truncated key is never used as a secret. Raises
-    `ValueError` with a sentence that reveals nothing of the text.
+    `ValueError` with a message that reveals nothing of the text.
     """
     if not claims_to_be_private_key(text):
         return None

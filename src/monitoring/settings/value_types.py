@@ -1,4 +1,4 @@
-"""The values of settings: which are valid, and the messages that refuse the others."""
+"""Types of settings, with validation and error messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RateLimitPolicy:
     window_seconds: int
 
     def most_in(self, seconds: int) -> float:
-        """Return how many requests it allows within this time, or within its window if that is longer."""
+        """Return how many requests are allowed in `seconds`, or in the policy's window if that is longer."""
         return self.limit * max(1.0, seconds / self.window_seconds)
 
 
@@ -75,7 +75,7 @@ def _demand_fernet_keys(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]
 
 
 def _demand_header_text(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
-    """Refuse secrets that are not ASCII, because clients encode those differently in a header."""
+    """Refuse non-ASCII secrets, because clients encode them differently in headers."""
     if not all(re.fullmatch("[!-~]*", secret.get_secret_value()) for secret in secrets):
         raise ValueError("each must be printable ASCII without spaces, since a header carries it")
     return secrets
@@ -127,7 +127,7 @@ def _demand_redis_options(secret: SecretStr | None) -> SecretStr | None:
 
 
 def _demand_authorities(file: Path | None) -> Path | None:
-    """Refuse a file now that would make every request over https fail."""
+    """Refuse a CA file with which every HTTPS request would fail."""
     try:
         if file:
             ssl.create_default_context(cafile=file)
@@ -174,7 +174,7 @@ def _check_networks(networks: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _demand_name_servers(servers: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a server now that the resolver would refuse when it is opened."""
+    """Refuse a name server that the resolver would refuse later, when it is opened."""
     try:
         for server in servers:
             is_ipv6_alone = server.count(":") > 1 and not server.startswith("[")
@@ -204,7 +204,7 @@ def _check_page_url(url: str) -> str:
 
 
 def read_rate_limit(name: str) -> BeforeValidator:
-    """Parse `600/60` as the policy of this name."""
+    """Return a validator that parses text such as `600/60` as the rate-limit policy `name`."""
 
     def read(value: object) -> object:
         if not isinstance(value, str):

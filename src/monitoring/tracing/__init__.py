@@ -42,9 +42,9 @@ _no_span = nullcontext(Span())
 
 @contextmanager
 def sending_traces(settings: Settings) -> Iterator[None]:
-    """Record spans and send them, if the settings ask for it, until the context ends.
+    """Record and send spans until the context ends, if the settings enable it.
 
-    Raises `SettingsError` when OpenTelemetry's packages are missing or refuse their own variables.
+    Raises `SettingsError` if OpenTelemetry's packages are missing or refuse their own variables.
     """
     global _recorder  # noqa: PLW0603 - a process sends its traces to one place
     if settings.otel_exporter_otlp_endpoint is None:
@@ -65,7 +65,7 @@ def sending_traces(settings: Settings) -> Iterator[None]:
 
 
 def demand_packages(settings: Settings) -> None:
-    """Raise `SettingsError` if traces are asked for and the packages that send them are not installed."""
+    """Raise `SettingsError` if traces are enabled but the packages that send them are not installed."""
     if settings.otel_exporter_otlp_endpoint is None:
         return
     try:
@@ -76,7 +76,7 @@ def demand_packages(settings: Settings) -> None:
 
 
 def is_tracing() -> bool:
-    """Whether spans are recorded in this process."""
+    """Return whether spans are recorded in this process."""
     return _recorder is not None
 
 
@@ -96,10 +96,10 @@ def span(
 
 
 def carry() -> Carrier:
-    """Return the headers of the current span, for work that is done elsewhere or later; empty without one."""
+    """Return the current span's headers, for work that continues elsewhere. Empty if there is no span."""
     return _recorder.carry() if _recorder else {}
 
 
 def current_trace_id() -> str | None:
-    """Return the id of the current trace, as 32 hexadecimal digits."""
+    """Return the current trace's id as 32 hexadecimal digits. None if there is no trace."""
     return _recorder.trace_id() if _recorder else None

@@ -70,18 +70,18 @@ class Recorder:
                 raise
 
     def carry(self) -> Carrier:
-        """Return the headers of the current span."""
+        """Return the current span's headers. Empty if there is no span."""
         carrier: dict[str, str] = {}
         self._propagator.inject(carrier)
         return carrier
 
     def trace_id(self) -> str | None:
-        """Return the id of the current trace."""
+        """Return the current trace's id. None if there is no trace."""
         context = trace.get_current_span().get_span_context()
         return trace.format_trace_id(context.trace_id) if context.is_valid else None
 
     def close(self, seconds: float) -> None:
-        """Send the remaining spans. Those not sent in time are lost, as when the collector is away."""
+        """Send the remaining spans for up to `seconds`. Those not sent in time are lost."""
         closing = Thread(target=self._batches.shutdown, daemon=True)
         closing.start()
         closing.join(seconds)
@@ -101,7 +101,7 @@ class _RecordedSpan(Span):
 
 
 class _PatientExporter(SpanExporter):
-    """Sends spans by OTLP over HTTP. A collector that is away is one warning; its spans are dropped."""
+    """Sends spans by OTLP over HTTP. While the collector is unavailable, it drops them and warns once."""
 
     def __init__(self) -> None:
         self._exporter = OTLPSpanExporter()

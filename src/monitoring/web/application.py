@@ -1,4 +1,4 @@
-"""The stack, outside in: the lifespan, the telemetry, preflights, and so on to the endpoints."""
+"""The ASGI application and its stack, from the outermost layer: lifespan, telemetry, …, endpoints."""
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def no_lifespan(_app: object) -> AsyncIterator[None]:
-    """Open nothing."""
+    """Provide a lifespan that does nothing."""
     yield
 
 
@@ -38,12 +38,12 @@ def log_refusal(error: Exception) -> None:
 
 
 async def always_ready() -> Reply:
-    """Answer readiness where nothing can be missing."""
+    """Return a reply that is always ready, for applications without backends."""
     return Reply({"status": "ready"})
 
 
 class ContractApp(ConnexionApp):
-    """The ASGI application, and what requests find under `request.app`."""
+    """The ASGI application, which requests access as `request.app`."""
 
     def __init__(
         self,
@@ -72,14 +72,14 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
     note_refusal: Callable[[Exception], None] = log_refusal,
     readiness: Readiness = always_ready,
 ) -> ContractApp:
-    """Build the application a document describes. Raises DocumentError or ResolverError.
+    """Build the application that a document describes. Raises DocumentError or ResolverError.
 
-    Tag and operationId name the function that handles an operation:
+    An operation's handler is the function
     `<handlers_package>.<x-room of the tag>.handlers.<operationId>`.
 
-    `security_map` gives a handler for each kind of scheme (`bearer`, `apiKey`), and `idempotency` makes an
-    operation that lists `Idempotency-Key` act once. `problem_names` says which error of the document answers
-    an exception that is no Problem, and `note_refusal` is told that exception.
+    `security_map` has a handler for each kind of scheme (`bearer`, `apiKey`). `idempotency` makes operations
+    that list `Idempotency-Key` act once. `problem_names` maps exceptions that are no Problem to documented
+    errors, and `note_refusal` is called with such exceptions.
     """
     _demand_handlers(document, security_map)
     catalogue = Catalogue(document)
@@ -114,7 +114,10 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
 
 
 def _demand_handlers(document: Document, security_map: Mapping[str, type[SecurityHandler]]) -> None:
-    """Demand a handler for every scheme: Connexion would use one of its own, or refuse everybody."""
+    """Raise DocumentError if a security scheme lacks a handler.
+
+    Connexion would otherwise use its own handler, or refuse all requests.
+    """
     for name, scheme in document.root["components"].get("securitySchemes", {}).items():
         kind = scheme["scheme"] if scheme["type"] == "http" else scheme["type"]
         if kind not in security_map:

@@ -1,4 +1,4 @@
-"""Request bodies as they arrive, up to the limit."""
+"""Receives request bodies up to the size limit."""
 
 from typing import NamedTuple
 
@@ -11,10 +11,10 @@ EARLY_BODY = "early_body"
 
 
 async def receive_body(scope: Scope, receive: Receive) -> bytes:
-    """Receive a whole body, up to the limit of the application. Whoever reads a body receives it here.
+    """Receive a whole body, up to the application's limit. All code that reads bodies must use this.
 
-    Raises `body_too_large` by the length that is declared, and by the bytes received: declarations lie. A
-    caller who may not send a body is refused for that first, and a body that nobody reads does no harm.
+    Raises `Problem("body_too_large")` if the declared length or the received bytes exceed the limit. The
+    limit is not checked earlier, so that an unauthorised caller is refused for that first.
     """
     state = scope["state"]
     if EARLY_BODY in state:
@@ -39,14 +39,14 @@ async def receive_body(scope: Scope, receive: Receive) -> bytes:
 
 
 class Beginning(NamedTuple):
-    """The first bytes of a body. `is_cut` says that there were more."""
+    """The first bytes of a body. `is_cut` is whether more followed."""
 
     encoded: bytes
     is_cut: bool
 
 
 async def receive_beginning(receive: Receive, kept_bytes: int) -> Beginning:
-    """Receive a body of any length and keep its first bytes. What is left is dropped as it comes."""
+    """Receive a body of any length, and return its first `kept_bytes` bytes. The rest is discarded."""
     kept, is_cut = bytearray(), False
     while True:
         message = await receive()
@@ -61,7 +61,7 @@ async def receive_beginning(receive: Receive, kept_bytes: int) -> Beginning:
 
 
 async def receive_early(request: Request) -> bytes:
-    """Receive a body before its operation does, for security that judges its bytes. Raises Problem."""
+    """Receive a body before its operation does, for security that verifies its bytes. Raises Problem."""
     encoded = await receive_body(request.scope, request.receive)
     request.scope["state"][EARLY_BODY] = encoded
     return encoded

@@ -1,4 +1,4 @@
-"""Texts that stay the same while a process runs, each compressed and tagged once: documents and pages."""
+"""Replies with static texts, such as documents and pages, each compressed and tagged once per process."""
 
 import gzip
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class _Representation:
 
 
 def reply_cacheable(request: Request, text: bytes, media_type: str, headers: Mapping[str, str]) -> Reply:
-    """Answer with a text, compressed for who accepts it."""
+    """Return a reply with a text, gzip-compressed if the client accepts that."""
     encodings = parse_accept_header(request.headers.get("accept-encoding"))
     chosen = _represent(text, is_compressed=encodings["gzip"] > 0)
     return Reply(chosen.body, headers={**chosen.headers, **headers}, media_type=media_type)
@@ -31,7 +31,7 @@ def reply_cacheable(request: Request, text: bytes, media_type: str, headers: Map
 def _represent(text: bytes, *, is_compressed: bool) -> _Representation:
     shared = {"Cache-Control": CACHE_CONTROL, "Vary": "Accept-Encoding"}
     if is_compressed:
-        # Two representations of one text have two tags (RFC 9110 §8.8.3.3).
+        # Each representation of a text has its own tag (RFC 9110 §8.8.3.3).
         body = gzip.compress(text, mtime=0)
         return _Representation(body, {**shared, "Content-Encoding": "gzip", "ETag": write_tag(body)})
     return _Representation(text, {**shared, "ETag": write_tag(text)})

@@ -1,4 +1,4 @@
-"""Which network a caller's address belongs to: limits count a network as one caller."""
+"""The networks of caller addresses. Rate limits count each network as one caller."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ _CALLERS_REMEMBERED = 4096
 
 @lru_cache(_CALLERS_REMEMBERED)
 def plain_address(address: str) -> str:
-    """Return an IPv4-mapped address (RFC 4291 §2.5.5.2) as the IPv4 address that it is, others unchanged."""
+    """Convert an IPv4-mapped address (RFC 4291 §2.5.5.2) to IPv4. Other addresses are unchanged."""
     parsed = _read_ipv6(address)
     return str(parsed.ipv4_mapped) if parsed and parsed.ipv4_mapped else address
 
 
 @lru_cache(_CALLERS_REMEMBERED)
 def network_of(address: str) -> str:
-    """Return what counts as one caller: the address, or its /64 in IPv6, where one customer gets all of it.
+    """Return the network that counts as one caller: an IPv4 address, or an IPv6 /64, which one customer has.
 
-    An IPv4-mapped address is the IPv4 address that it carries. Text that is no address is returned as it is.
+    An IPv4-mapped address counts as IPv4. Text that is no address is returned unchanged.
     """
     plain = plain_address(address)
     parsed = _read_ipv6(plain)
@@ -27,7 +27,7 @@ def network_of(address: str) -> str:
 
 
 def _read_ipv6(text: str) -> IPv6Address | None:
-    """Read an IPv6 address; None for any other text, which a proxy may have passed on."""
+    """Parse an IPv6 address. None for any other text, which a proxy may have forwarded."""
     try:
         parsed = ip_address(text)
     except ValueError:

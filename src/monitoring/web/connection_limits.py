@@ -1,4 +1,4 @@
-"""How many connections a process keeps, and how long a client may keep it waiting."""
+"""Limits on a process's connections, and timeouts for slow clients."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Protocol
 
 from monitoring.web.caller_networks import network_of
 
-# Requests that wait behind the one that is answered on the same connection. Browsers and SDKs send none.
+# The maximum number of pipelined requests waiting on a connection. Browsers and SDKs do not pipeline.
 MAX_PIPELINED = 16
 
-# Requests on one connection. A busy proxy never closes its connections, and all of them may be with one of
-# several workers. Whichever worker has time accepts the next ones.
+# The maximum number of requests on one connection. A busy proxy never closes its connections, and they may
+# all be with one of several workers. Any worker with spare capacity accepts new connections.
 MAX_REQUESTS = 100
 
-# This many bytes give a client one second more. A proxy in front is faster by orders of magnitude.
+# The bytes that extend a client's time by one second. A reverse proxy is faster by orders of magnitude.
 SLOWEST_BYTES_A_SECOND = 4096
 
 LOOKS_IN_A_TIMEOUT = 4
@@ -26,11 +26,11 @@ LOOKS_IN_A_TIMEOUT = 4
 
 @dataclass(eq=False)
 class ConnectionLimits:
-    """Counts the connections of a process.
+    """Counts and limits a process's connections.
 
-    `trusted_proxies` are exempt from the limit for one caller's network. A client has `timeout_seconds` for a
-    request's head, and again for its body and for reading the reply, where transferred bytes give it more.
-    Between two requests a connection may be idle for `keep_alive_seconds`.
+    `trusted_proxies` are exempt from the limit per network. A client has `timeout_seconds` for a request's
+    head, and again for sending its body and reading the reply, extended by transferred bytes. Between
+    requests, a connection may be idle for `keep_alive_seconds`.
     """
 
     at_once: int = 10_000
@@ -45,7 +45,7 @@ class ConnectionLimits:
         self._exempt = [ip_network(proxy, strict=False) for proxy in self.trusted_proxies]
 
     def admit(self, address: str) -> bool:
-        """Count a new connection, unless there are too many already."""
+        """Count a new connection. Returns False if a limit is already reached."""
         network = network_of(address)
         if self._total >= self.at_once:
             return False
@@ -56,7 +56,7 @@ class ConnectionLimits:
         return True
 
     def release(self, address: str) -> None:
-        """Forget a connection that was admitted."""
+        """Stop counting an admitted connection that has closed."""
         network = network_of(address)
         self._open[network] -= 1
         self._total -= 1
@@ -68,36 +68,36 @@ class ConnectionLimits:
 
 
 class Pace:
-    """How fast a client sends or reads. The first seconds are free, and every byte that moves gives more."""
+    """A client's transfer timeout, which is `timeout_seconds` plus time for every transferred byte."""
 
     def __init__(self, timeout_seconds: float, now: float) -> None:
         self._timeout_seconds = timeout_seconds
         self.restart(now)
 
     def restart(self, now: float) -> None:
-        """Start again."""
+        """Restart the timeout without any transferred bytes."""
         self._began, self._moved = now, 0
 
     def move(self, count: int) -> None:
-        """Note bytes that the client has sent or read."""
+        """Count bytes that the client has sent or read."""
         self._moved += count
 
     def is_too_slow(self, now: float) -> bool:
-        """Return whether the client has used up its time."""
+        """Return whether the client has exceeded its timeout."""
         return now - self._began > self._timeout_seconds + self._moved / SLOWEST_BYTES_A_SECOND
 
 
 class Connection(Protocol):
-    """A connection that is looked at."""
+    """A connection that `SlowClients` checks."""
 
     loop: asyncio.AbstractEventLoop
 
     def end_if_too_slow(self, now: float) -> None:
-        """Close the connection if its client has used up its time."""
+        """Close the connection if its client has exceeded its timeout."""
 
 
 class SlowClients:
-    """Looks again and again which clients are too slow, with one timer for all connections of a server."""
+    """Checks for slow clients periodically, with one timer for all of a server's connections."""
 
     def __init__(self, timeout_seconds: float) -> None:
         self._pause_seconds = timeout_seconds / LOOKS_IN_A_TIMEOUT
@@ -105,13 +105,13 @@ class SlowClients:
         self._next_look: asyncio.TimerHandle | None = None
 
     def add(self, connection: Connection) -> None:
-        """Look at a connection from now on."""
+        """Start checking a connection."""
         self._connections.add(connection)
         if self._next_look is None:
             self._look_later(connection.loop)
 
     def remove(self, connection: Connection) -> None:
-        """Look at a connection no more."""
+        """Stop checking a connection."""
         self._connections.remove(connection)
         if self._next_look and not self._connections:
             self._next_look.cancel()

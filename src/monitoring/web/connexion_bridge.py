@@ -1,18 +1,18 @@
 """The only file that imports Connexion, which loads the document, routes, secures and builds the stack.
 
-Connexion's own validation answers some hostile requests with 500 (decision 1), so ours takes the place of
-its innermost part. That takes names and habits of Connexion 3.3 that it does not document, which
+Connexion's own validation responds to some malicious requests with 500 (decision 1), so ours replaces its
+innermost layer. That relies on undocumented names and behaviour of Connexion 3.3, which
 tests/web/test_connexion_assumptions.py checks one by one:
 
-- `ConnexionMiddleware._build_middleware_stack` returns the outermost part and the list of all. `app` is that
-  part, and `middleware_stack` says whether it was built. `__call__` puts itself into the scope as `app`.
-- `RoutedMiddleware`, `RoutedAPI`: for each operation of the document, `make_operation` returns what serves
-  it. A part passes on requests that were routed to none.
-- `RoutingMiddleware` has a `router` of Starlette's, which mounts one router for the document. It leaves what
-  it found in `extensions` of the scope, under `ROUTING_CONTEXT`, and path parameters as Starlette does.
-- `SecurityOperation`: `verification_fn` is what `verify_security` of its factory makes of a function for each
-  alternative of the operation. Its own request has no body, which Ghost's signature is about.
-- The factory keeps handlers as `security_handlers`, makes them without arguments, and asks for `get_fn`.
+- `ConnexionMiddleware._build_middleware_stack` returns the outermost layer and the list of all. `app` is that
+  layer, and `middleware_stack` shows whether it was built. `__call__` puts itself into the scope as `app`.
+- `RoutedMiddleware`, `RoutedAPI`: for each of the document's operations, `make_operation` returns the app
+  that serves it. A layer passes on requests that were routed to no operation.
+- `RoutingMiddleware` has a Starlette `router`, which mounts one router for the document. It stores its result
+  in the scope's `extensions` under `ROUTING_CONTEXT`, and path parameters as Starlette does.
+- `SecurityOperation`: its factory's `verify_security` makes `verification_fn` from one function for each
+  security alternative. Its own request has no body, which Ghost's signature covers.
+- The factory keeps handlers in `security_handlers`, creates them without arguments, and calls `get_fn`.
 """
 
 import re
@@ -57,11 +57,11 @@ class ConnexionApp(ConnexionMiddleware):
         make_endpoint: MakeEndpoint,
         otherwise: ASGIApp,
     ) -> None:
-        """Put `layers`, the outermost first, around routing, security and the endpoints.
+        """Wrap `layers`, the outermost first, around routing, security and the endpoints.
 
-        An operation with the id `i` is served by `make_endpoint(i, f)`, where `f` is the function `i` in the
-        module `handlers` of the operation's room; requests that reach no operation are served by `otherwise`.
-        `security_handlers` has one for each kind of scheme.
+        `make_endpoint(i, f)` creates the app for the operation with the id `i`, where `f` is the function `i`
+        in the `handlers` module of the operation's room. `otherwise` serves requests that reach no operation.
+        `security_handlers` has a handler for each kind of scheme.
         """
         stack: list[Any] = [  # which Connexion types as applications
             LifespanMiddleware,  # outermost: the others serve HTTP only
@@ -77,12 +77,12 @@ class ConnexionApp(ConnexionMiddleware):
         )
         # The paths of the document are complete, so its servers do not matter here.
         self.add_api(make_skeleton(document, handlers_package), base_path="", make_endpoint=make_endpoint)
-        # Built now: a document that cannot be served stops the start, not the first request.
+        # Built now, so that an invalid document fails at the start rather than at the first request.
         self.app, self.middleware_stack = self._build_middleware_stack()
 
 
 def operation_id_of(scope: Scope) -> str:
-    """Return the document's id of the operation that a request was routed to; empty if it reached none."""
+    """Return the id of the operation that a request was routed to. Empty if it reached no operation."""
     found = scope.get("extensions", {}).get(ROUTING_CONTEXT, {})
     return _id_in(found.get("operation_id") or "")
 
@@ -92,7 +92,7 @@ def _id_in(full_name: str) -> str:
 
 
 def make_skeleton(document: Document, handlers_package: str) -> dict[str, Any]:
-    """Derive an OpenAPI 3.0 document of paths, operationIds and security. Only Connexion sees it."""
+    """Return a minimal OpenAPI 3.0 document for Connexion: paths, operationIds and security."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in document.operations.values():
         room = f"{handlers_package}.{operation.room}.handlers"
@@ -111,19 +111,19 @@ def _bare_operation(operation: Operation, handlers: str) -> dict[str, Any]:
         "operationId": operation.operation_id,
         "x-openapi-router-controller": handlers,
         "responses": {"default": {"description": "as the document says"}},
-        # Text: what a path parameter must be is validated with all the others.
+        # Text, because path parameters are validated later with all the others.
         "parameters": [
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
             for name in _PATH_PARAMETER.findall(operation.path)
         ],
     }
-    if "security" in operation.definition:  # left out, the document's own security holds
+    if "security" in operation.definition:  # by default, the document's security applies
         bare["security"] = operation.definition["security"]
     return bare
 
 
 class StrictRouting(RoutingMiddleware):
-    """Routes each path in one spelling only: nothing is redirected, and the encoded path is judged first."""
+    """Routes each path in its exact form only: it checks encoded paths first, and never redirects."""
 
     def __init__(self, app: ASGIApp, *, judge_encoded_path: JudgePath) -> None:
         super().__init__(app)
@@ -137,7 +137,7 @@ class StrictRouting(RoutingMiddleware):
             vars(mount)["app"].redirect_slashes = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Judge an encoded path, then route."""
+        """Check an encoded path, then route the request."""
         if b"%" in scope["raw_path"]:
             self._judge_encoded_path(scope["raw_path"])
         scope.setdefault("extensions", {})  # Connexion copies the scope: layers outside read the result here
@@ -146,7 +146,7 @@ class StrictRouting(RoutingMiddleware):
 
 class _GuardedOperation(SecurityOperation):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a caller whom security lets in."""
+        """Verify the caller, then serve the request. Raises Problem."""
         if self.security:
             await self.verification_fn(Request(scope, receive))
         await self.next_app(scope, receive, send)
@@ -154,7 +154,7 @@ class _GuardedOperation(SecurityOperation):
 
 class _GuardedAPI(SecurityAPI):
     def make_operation(self, operation: Any) -> SecurityOperation:  # noqa: ANN401 - Connexion's own
-        """Guard an operation as its `security` says."""
+        """Protect an operation according to its `security`."""
         return _GuardedOperation.from_operation(
             operation,
             next_app=self.next_app,
@@ -163,7 +163,7 @@ class _GuardedAPI(SecurityAPI):
 
 
 class Security(SecurityMiddleware):
-    """Lets nobody reach an operation whom its security handlers refuse."""
+    """Refuses requests that an operation's security handlers do not authorise."""
 
     api_cls = _GuardedAPI
 
@@ -177,16 +177,16 @@ class _Judge:
         self.header = header_of(scheme)
 
     async def __call__(self, request: Request) -> None:
-        """Let the caller in, or raise Problem."""
+        """Authenticate the caller, or raise Problem."""
         await self._handler.admit(request, self._scheme)
 
 
 class _OneJudge(SecurityHandlerFactory):
-    """Of alternatives, Connexion would try one after the other until one lets the caller in."""
+    """Selects one security alternative by header, where Connexion would try all until one succeeds."""
 
     @classmethod
     def verify_security(cls, auth_funcs: Sequence[_Judge]) -> Callable[[Request], Awaitable[None]]:
-        """Let the first alternative judge whose header was sent, or else the first of all."""
+        """Return a verifier that uses the first alternative whose header was sent, or else the first."""
 
         async def verify(request: Request) -> None:
             sent = (judge for judge in auth_funcs if judge.header in request.headers)
@@ -196,7 +196,7 @@ class _OneJudge(SecurityHandlerFactory):
 
 
 class _SchemeHandler(AbstractSecurityHandler):
-    """Lets Connexion ask one of our handlers."""
+    """Adapts one of our security handlers to Connexion's interface."""
 
     def __init__(self, handler: type[SecurityHandler]) -> None:
         self._handler = handler()
@@ -206,7 +206,7 @@ class _SchemeHandler(AbstractSecurityHandler):
         security_scheme: Node,
         required_scopes: list[str],  # noqa: ARG002 - Connexion's interface
     ) -> _Judge:
-        """Return what judges a request by this scheme."""
+        """Return a verifier of requests for this scheme."""
         return _Judge(self._handler, security_scheme)
 
 
@@ -217,11 +217,11 @@ class _EndpointAPI(RoutedAPI[ASGIApp]):
         self.add_paths()
 
     def make_operation(self, operation: AbstractOperation) -> ASGIApp:
-        """Prepare an operation that Connexion has resolved."""
+        """Create the endpoint of an operation that Connexion has resolved."""
         return self._make_endpoint(_id_in(operation.operation_id), operation.function)
 
 
 class Endpoints(RoutedMiddleware[_EndpointAPI]):
-    """The innermost part, in place of Connexion's validation, context and decorators."""
+    """The innermost layer, which replaces Connexion's validation, context and decorators."""
 
     api_cls = _EndpointAPI

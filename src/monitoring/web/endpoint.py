@@ -1,4 +1,4 @@
-"""The innermost part: reads a request as the document says, calls the handler, sends what it promised."""
+"""The innermost layer: validates a request, calls its handler, and sends the validated reply."""
 
 import inspect
 import logging
@@ -35,9 +35,9 @@ IF_NONE_MATCH = argument_name("If-None-Match")
 
 
 def checked_before_body(precondition: Callable[..., Awaitable[None]]) -> Callable[[H], H]:
-    """Run a precondition after security and before anything of the request is read or judged.
+    """Run a precondition after security, before parameters and body are read or validated.
 
-    It may take the arguments `caller` and `request`, and refuses by raising Problem.
+    It may take the arguments `caller` and `request`. It raises Problem to refuse the request.
     """
 
     def attach(handler: H) -> H:
@@ -48,15 +48,16 @@ def checked_before_body(precondition: Callable[..., Awaitable[None]]) -> Callabl
 
 
 class Endpoint:
-    """One operation: everything that can be prepared is prepared here, once.
+    """The ASGI app of one operation, prepared once.
 
     A handler is called with the arguments in its signature. A parameter that was not sent and has no default,
     neither in the document nor in the handler, is None.
 
-    Where the operation lists `Idempotency-Key`, the handler acts in the transaction that stores its reply for
-    the key. One that must do more before or after it takes `act_once`, and calls it with what to do once.
+    If the operation lists `Idempotency-Key`, the handler runs in the transaction that stores its reply for
+    the key. A handler with work before or after that takes `act_once`, and calls it with the function to run
+    once.
 
-    Where it lists `If-None-Match`, a reply whose ETag the client has becomes 304.
+    If the operation lists `If-None-Match`, a reply whose ETag the client already has becomes 304.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Endpoint:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; refusals leave as Problem."""
+        """Serve one request. Raises Problem if it is refused."""
         if self._precondition:
             await self._precondition(**_situation(scope, receive, self._precondition_wants))
         try:

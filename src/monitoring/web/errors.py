@@ -1,4 +1,4 @@
-"""Every exception becomes a reply: in the API an error of the document, in the app a page."""
+"""Converts exceptions to replies: documented errors in the API, pages in the app."""
 
 import logging
 import re
@@ -43,13 +43,13 @@ class ServerStopped(Exception):  # noqa: N818 - the caller gets a reply
 
 
 class ErrorMiddleware(ABC):
-    """Replies to every exception raised inside, and where the stopping server cancels a request."""
+    """Replies to every exception from inner layers, and to cancellation by the stopping server."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve. After the reply has begun, an exception is raised again, and the server hangs up."""
+        """Serve a request. If the reply has begun, an exception is raised again and ends the connection."""
         try:
             await self._app(scope, receive, _HeldHead(send))
         except CancelledError:  # by the stopping server
@@ -62,13 +62,13 @@ class ErrorMiddleware(ABC):
 
     @abstractmethod
     async def reply(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
-        """Reply with what the error means."""
+        """Send the reply for an exception."""
 
 
 class ProblemMiddleware(ErrorMiddleware):
-    """Replies to every exception with an error of the document, and to none with a traceback.
+    """Replies to every exception with a documented error, never with a traceback.
 
-    `problem_names` maps an exception that is no Problem to the name of an error; `note_refusal` logs it.
+    `problem_names` maps exceptions that are no Problem to names of errors. `note_refusal` logs them.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class ProblemMiddleware(ErrorMiddleware):
             raise DocumentError(f"the document names no error {', '.join(sorted(missing))}")
 
     async def reply(self, error: Exception, scope: Scope, _: Receive, send: Send) -> None:
-        """Reply with the document's error."""
+        """Send the documented error for an exception."""
         await send_reply(self._reply_to(error, scope["path"]), scope, send)
 
     def _reply_to(self, error: Exception, path: str) -> Reply:
@@ -121,7 +121,7 @@ class ProblemMiddleware(ErrorMiddleware):
     def _framework_problem(self, error: HTTPException, path: str) -> Problem | None:
         name = NAMES_BY_STATUS.get(error.status_code)
         if name == "method_not_allowed":
-            # Starlette's own Allow names only the methods of the first route that fits.
+            # Starlette's own Allow header lists only the methods of the first matching route.
             allowed = self._document.allowed_methods(path)
             return Problem(name, headers={"Allow": ", ".join(allowed)})
         return Problem(name) if name else None
@@ -136,14 +136,14 @@ class ProblemMiddleware(ErrorMiddleware):
 
 
 class _HeldHead:
-    """Sends a head together with the beginning of its body, so that what breaks before gets a reply."""
+    """Delays a response's head until its body begins, so that earlier failures still get a reply."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._head: Message | None = None
 
     async def __call__(self, message: Message) -> None:
-        """Send, or hold. Raises ValueError for a control character in a header."""
+        """Send a message, or hold the head. Raises ValueError for control characters in headers."""
         if message["type"] == "http.response.start":
             if any(_CONTROL_CHARACTER.search(value) for _, value in message.get("headers", ())):
                 raise ValueError("a header has a control character")

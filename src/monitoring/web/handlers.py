@@ -1,4 +1,4 @@
-"""The service about itself: is it alive, is it ready, what does it promise."""
+"""The operations about the service itself: liveness, readiness, the document and its pages."""
 
 from functools import lru_cache
 
@@ -23,7 +23,7 @@ _PAGE_HEADERS = {"Content-Security-Policy": CONTENT_SECURITY_POLICY}
 
 
 async def get_entrance(request: Request) -> Reply:
-    """Lead people to the app and the docs, and programs to the document (RFC 8631)."""
+    """Return links to the app, the docs and the document (RFC 8631), as a page or as JSON."""
     document = request.app.document
     headers = {
         "Link": '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"',
@@ -37,23 +37,23 @@ async def get_entrance(request: Request) -> Reply:
 
 
 async def get_health() -> Reply:
-    """Report that the process answers. No backend is asked, so that a slow one does not get us restarted."""
+    """Report that the process responds. No backend is checked, so that a slow one causes no restart."""
     return Reply({"status": "ok"})
 
 
 async def get_readiness(request: Request) -> Reply:
-    """Report whether requests can be served now. The application was built with a function that knows."""
+    """Report whether requests can be served now, using the application's `readiness` function."""
     reply: Reply = await request.app.readiness()
     return reply
 
 
 async def get_document_yaml(request: Request) -> Reply:
-    """Serve the document."""
+    """Serve the document as YAML."""
     return _reply_document(request, request.app.document.published_yaml, "application/yaml")
 
 
 async def get_document_json(request: Request) -> Reply:
-    """Serve the same document as JSON."""
+    """Serve the document as JSON."""
     return _reply_document(request, request.app.document.published_json)
 
 
@@ -63,17 +63,17 @@ async def get_derived_document(request: Request) -> Reply:
 
 
 async def get_fuzzing_configuration(request: Request) -> Reply:
-    """Serve what Schemathesis needs to know, as our own runs use it."""
+    """Serve the Schemathesis configuration that our own runs use."""
     return _reply_document(request, read_published("schemathesis.toml"), "application/toml")
 
 
 async def get_workflows(request: Request) -> Reply:
-    """Serve the workflows as they were written."""
+    """Serve the Arazzo workflows."""
     return _reply_document(request, read_published("arazzo.yaml"), "application/yaml")
 
 
 async def get_docs(request: Request) -> Reply:
-    """Serve the document as one page that needs nothing else."""
+    """Serve the reference as one self-contained page."""
     return _reply_page(request, render_reference(request.app.document))
 
 

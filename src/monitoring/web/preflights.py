@@ -1,6 +1,6 @@
-"""Preflights of browsers (Fetch §3.2.2), for what pages of any origin may read.
+"""CORS preflight requests (Fetch §3.2.2), for resources that pages of any origin may read.
 
-They belong to no operation, as HEAD does not. Any other OPTIONS request goes on, and gets a 405.
+Like HEAD, they belong to no operation. Any other OPTIONS request is passed on, and gets a 405.
 """
 
 from starlette.datastructures import Headers
@@ -10,11 +10,11 @@ from monitoring.contract.document import Document
 from monitoring.web.replies import Reply, send_reply
 
 _OPEN = "Access-Control-Allow-Origin"
-_SECONDS = 86_400  # that browsers remember the answer, or as long as they like
+_SECONDS = 86_400  # for which browsers may cache the reply
 
 
 class Preflights:
-    """Lets tools in a browser add headers to requests for what `Access-Control-Allow-Origin` opens."""
+    """Lets browser tools add headers to requests for resources with `Access-Control-Allow-Origin`."""
 
     def __init__(self, app: ASGIApp, document: Document) -> None:
         self._app = app
@@ -26,7 +26,7 @@ class Preflights:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a preflight, or pass the request on."""
+        """Reply to a preflight request, or pass any other request on."""
         path = scope["path"]
         if scope["method"] != "OPTIONS" or path not in self._open_paths or not _asks(Headers(scope=scope)):
             await self._app(scope, receive, send)

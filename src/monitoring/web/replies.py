@@ -1,4 +1,4 @@
-"""What a handler returns, and what is noted about the reply on its way."""
+"""Replies that handlers return, and notes that layers keep about them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ OK = 200
 NO_CONTENT = 204
 NOT_MODIFIED = 304
 
-# The headers of a reply that shows a secret.
+# The headers of a reply that contains a secret.
 NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -23,8 +23,8 @@ NO_STORE = {"Cache-Control": "no-store"}
 class Reply:
     """A status, headers and a body.
 
-    The body is a JSON value. Under another `media_type` it is bytes or text, sent as they are. Bytes under
-    `application/json` are JSON that is already written.
+    The body is a JSON value. With another `media_type`, it is bytes or text, sent unchanged. Bytes with
+    `application/json` are serialised JSON.
     """
 
     body: Json
@@ -36,28 +36,28 @@ class Reply:
     def tagged(
         cls, body: Json, status: int = 200, headers: Mapping[str, str] | None = None, *, version: str = ""
     ) -> Self:
-        """Make a reply whose ETag changes with the body. `version` is what `If-Match` will compare."""
+        """Return a reply whose ETag changes with the body. `version` is the part that `If-Match` compares."""
         tag = write_tag(orjson.dumps(body), version)
         return cls(body, status, {"ETag": tag, **(headers or {})})
 
     @classmethod
     def empty(cls, status: int = NO_CONTENT, headers: Mapping[str, str] | None = None) -> Self:
-        """Make a reply without a body and without a Content-Type."""
+        """Return a reply without a body and Content-Type."""
         return cls(b"", status, headers or {}, media_type="")
 
     def unless_known(self, if_none_match: str | None) -> Self:
-        """Return 304 for a client that has this body already (RFC 9110 §15.4.5), else this reply."""
+        """Return a 304 reply if the client already has this body (RFC 9110 §15.4.5), or else this reply."""
         if self.status != OK or not is_known(self.headers.get("ETag", ""), if_none_match):
             return self
         kept = {name: value for name, value in self.headers.items() if name != "Content-Encoding"}
         return self.empty(NOT_MODIFIED, kept)
 
     def json_value(self) -> Json:
-        """Return the body as the value of its JSON."""
+        """Return the body as a JSON value."""
         return orjson.loads(self.body) if isinstance(self.body, bytes) else self.body
 
     def payload(self) -> bytes:
-        """Return the body as the bytes on the wire."""
+        """Return the body as bytes to send."""
         if isinstance(self.body, bytes):
             return self.body
         if self.media_type != JSON and isinstance(self.body, str):
@@ -65,7 +65,7 @@ class Reply:
         return orjson.dumps(self.body)
 
     def raw_headers(self, payload: bytes) -> list[tuple[bytes, bytes]]:
-        """Return ASGI headers: framing first, then the reply's own."""
+        """Return ASGI headers: Content-Type and Content-Length first, then the reply's own."""
         headers = [(b"content-type", self.media_type.encode())] if self.media_type else []
         if self.status not in (NO_CONTENT, NOT_MODIFIED):
             headers.append((b"content-length", b"%d" % len(payload)))
@@ -74,7 +74,7 @@ class Reply:
 
 
 def raw_headers_of(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    """Write headers as ASGI wants them."""
+    """Convert headers to the ASGI format."""
     return [(_raw_name(name), value.encode("latin-1")) for name, value in headers.items()]
 
 
@@ -84,7 +84,7 @@ def _raw_name(name: str) -> bytes:
 
 
 async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
-    """Send a reply; HEAD gets the headers of GET and no body."""
+    """Send a reply. A HEAD request gets GET's headers without a body."""
     payload = reply.payload()
     await send({"type": "http.response.start", "status": reply.status, "headers": reply.raw_headers(payload)})
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else payload})
@@ -92,11 +92,11 @@ async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
 
 @dataclass(slots=True)
 class ReplyNotes:
-    """What is noted about the reply to a request, on its way.
+    """Notes about the reply to a request.
 
-    `headers` are on whatever follows, be it a reply or a problem. Names are spelt as in the document,
-    and the last value of a name wins. `status` is 0 until the reply begins. The reply is held back for
-    `held_seconds` because the caller wished it, which is no slowness.
+    `headers` are added to the reply, even if it is a problem. Names have the document's case, and the last
+    value of a name wins. `status` is 0 until the reply begins. `held_seconds` is how long the reply was
+    delayed at the caller's request, which does not count as slowness.
     """
 
     request_id: str = ""
@@ -106,7 +106,7 @@ class ReplyNotes:
 
 
 def notes_of(scope: Scope) -> ReplyNotes:
-    """Return the notes of a request."""
+    """Return the notes about a request's reply."""
     state = scope.setdefault("state", {})
     notes: ReplyNotes | None = state.get("reply_notes")
     if notes is None:

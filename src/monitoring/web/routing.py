@@ -1,4 +1,4 @@
-"""Which paths are routed at all, and the document's operation that a request reached."""
+"""Validates encoded paths, and finds the operation that a request reached."""
 
 from starlette.requests import HTTPConnection
 
@@ -9,7 +9,7 @@ from monitoring.web.connexion_bridge import operation_id_of
 
 
 def operation_of(request: HTTPConnection) -> Node:
-    """Return the Operation Object of the document that a request was routed to, `x-` fields included.
+    """Return the document's Operation Object that a request was routed to, with its `x-` fields.
 
     Raises KeyError for a request that reached no operation.
     """
@@ -18,13 +18,13 @@ def operation_of(request: HTTPConnection) -> Node:
 
 
 def judge_encoded_path(raw_path: bytes) -> None:
-    """Refuse a path that servers decode in different ways. Raises Problem."""
+    """Raise Problem if servers could decode a path in different ways."""
     try:
         path = decode_percent(raw_path)
     except ValueError:
         raise Problem("malformed_request") from None
     if not path.isprintable():
         raise Problem("malformed_request")
-    # An encoded slash is part of a name, and no name of ours has one.
+    # An encoded slash is part of a name, and none of our names contains one.
     if path.count("/") != raw_path.count(b"/"):
         raise Problem("not_found")

@@ -1,4 +1,4 @@
-"""What the auth room builds on: a security handler judges a request and returns the caller."""
+"""The base class of security handlers, which authenticate requests and return the caller."""
 
 from abc import ABC, abstractmethod
 
@@ -9,27 +9,27 @@ from monitoring.contract.document import Node
 
 
 class SecurityHandler(ABC):
-    """One kind of security scheme.
+    """The authentication of one kind of security scheme.
 
-    Of alternatives, one judges a request: the first whose header was sent, else the first. It judges
-    everything that was sent, so that a bad token does not pass beside a good secret.
+    Only one of an operation's alternatives verifies a request: the first whose header was sent, or else the
+    first. It verifies all credentials sent, so that an invalid token beside a valid secret is refused.
     """
 
     async def admit(self, request: Request, scheme: Node) -> None:
-        """Let the caller in and note who it is, or raise Problem."""
+        """Authenticate the caller and store it in the request's state. Raises Problem."""
         request.scope["state"]["caller"] = await self.let_in(request, scheme)
 
     @abstractmethod
     async def let_in(self, request: Request, scheme: Node) -> object:
-        """Return the caller, or raise Problem."""
+        """Authenticate and return the caller, or raise Problem."""
 
 
 def header_of(scheme: Node) -> str:
-    """Name the header that carries a scheme's credentials."""
+    """Return the name of the header that carries a scheme's credentials."""
     name: str = scheme["name"] if scheme["type"] == "apiKey" else "Authorization"
     return name
 
 
 def caller_of(scope: Scope) -> object:
-    """Return the caller whom security let in; None where the operation is open to all."""
+    """Return the authenticated caller. None if there is none, as for public operations."""
     return scope.get("state", {}).get("caller")

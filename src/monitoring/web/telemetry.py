@@ -1,6 +1,6 @@
-"""Every request gets an id. Its reply gets headers, and is counted and, if asked for, logged.
+"""Request ids, common reply headers, request metrics and the access log.
 
-Malformed HTTP never gets here: `uvicorn_bridge` answers and counts it, and it is not in the access log.
+Malformed HTTP never gets here: `uvicorn_bridge` replies to it and counts it, without an access log line.
 """
 
 import logging
@@ -18,21 +18,21 @@ from monitoring.web.replies import notes_of, raw_headers_of
 
 MAX_PATH_CHARACTERS = 200
 SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
-# The beginning matches in any spelling, so that a path that was meant for a ping never shows its token.
+# The match ignores case, so that a mistyped ping path never shows its token.
 PING_TOKEN = re.compile(r"(?<=ping/)[^/]+", re.IGNORECASE)
 MASK = "********"
 _NOSNIFF = b"x-content-type-options", b"nosniff"
 
 access_log = logging.getLogger("monitoring.access")
-if not access_log.level:  # off until the settings ask for it, whatever level other loggers have
+if not access_log.level:  # off unless the settings enable it, regardless of other loggers' levels
     access_log.setLevel(logging.CRITICAL)
 
 
 class RequestTelemetry:
-    """The outermost layer, so that it measures how long the caller waits, unless they wished to.
+    """The outermost layer, which measures how long the caller waits, except for delays that it requested.
 
-    `X-Request-Id`, `nosniff` and every header added on the way are on every reply, problems included. Layers
-    inside find its status in the notes. `otherwise` is the operation of requests that reached none.
+    `X-Request-Id`, `nosniff` and all noted headers are on every reply, including problems. Inner layers find
+    the reply's status in the notes. `otherwise` is the operation name for requests that reached none.
     """
 
     def __init__(self, app: ASGIApp, otherwise: str = NO_OPERATION) -> None:
@@ -40,7 +40,7 @@ class RequestTelemetry:
         self._otherwise = otherwise
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve; a request without a reply is not counted."""
+        """Serve a request. It is not counted if it gets no reply."""
         began = perf_counter()
         notes = notes_of(scope)
         notes.request_id = _sane_request_id(scope) or getrandbits(128).to_bytes(16, "big").hex()
@@ -63,13 +63,13 @@ class RequestTelemetry:
 
 
 def path_without_secrets(scope: Scope) -> str:
-    """Return the beginning of the path as it was sent, without the query and the token of a ping URL."""
+    """Return the beginning of the encoded path, without its query, and with a ping token masked."""
     path = scope["raw_path"].decode("latin-1")
     return PING_TOKEN.sub(MASK, path, 1)[:MAX_PATH_CHARACTERS]
 
 
 def _sane_request_id(scope: Scope) -> str | None:
-    """Return the id that the caller sent, if it is sane."""
+    """Return the request id that the caller sent. None if it is missing or malformed."""
     for name, value in scope["headers"]:
         if name == b"x-request-id":
             return value.decode() if SANE_REQUEST_ID.fullmatch(value) else None

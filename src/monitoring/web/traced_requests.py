@@ -1,4 +1,4 @@
-"""Makes a span of every request, around everything else: only applied where traces are sent."""
+"""The outermost layer if traces are sent, which records a span for every request."""
 
 from http import HTTPStatus
 
@@ -14,10 +14,10 @@ TRACE_CONTEXT = (b"traceparent", b"tracestate")
 
 
 class TracedRequests:
-    """Continues the trace that a request names (W3C Trace Context), or begins one.
+    """Continues a request's trace (W3C Trace Context), or begins a new one.
 
-    Attributes follow OpenTelemetry's semantic conventions for HTTP servers. There are none of the query, of
-    headers other than our `X-Request-Id`, of bodies and of the caller.
+    Attributes follow OpenTelemetry's semantic conventions for HTTP servers. They contain no queries, bodies,
+    callers, or headers other than our `X-Request-Id`.
     """
 
     def __init__(self, app: ASGIApp, document: Document) -> None:
@@ -25,7 +25,7 @@ class TracedRequests:
         self._routes = {name: operation.path for name, operation in document.operations.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve."""
+        """Serve a request within a span."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

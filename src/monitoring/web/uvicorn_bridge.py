@@ -1,9 +1,9 @@
-"""The only file that imports uvicorn: how it speaks HTTP for us, begins to listen, and ends.
+"""The only file that imports uvicorn: adapts its HTTP handling, start and shutdown.
 
-uvicorn alone answers malformed requests in plain text, drops the body of a request that offers an upgrade,
-waits for slow clients for ever, parses pipelined requests without bound, closes idle connections without a
-word, and handles signals itself. Changing that takes names of uvicorn 0.54 that it does not document, which
-tests/web/test_uvicorn_assumptions.py checks one by one:
+By default, uvicorn replies to malformed requests in plain text, drops the body of a request that offers an
+upgrade, waits for slow clients forever, parses unlimited pipelined requests, does not announce when it closes
+idle connections, and handles signals itself. Changing that relies on undocumented names of uvicorn 0.54,
+which tests/web/test_uvicorn_assumptions.py checks one by one:
 
 - `HttpToolsProtocol`: `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`;
   httptools calls `data_received` and `on_...`. `on_headers_complete` keeps the request as `cycle`, unless
@@ -73,7 +73,7 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
     trusted_proxies: Sequence[str],
     finishing_seconds: int,
 ) -> ServerConfig:
-    """Return the configuration by which uvicorn serves an application. `catalogue` has its errors."""
+    """Return uvicorn's configuration for an application. `catalogue` has the application's errors."""
     return Config(
         app,
         host=host,
@@ -93,10 +93,10 @@ def configure_server(  # noqa: PLR0913 - all that uvicorn is told
 
 
 class WebServer(Server):
-    """Calls `announce` when it accepts requests, and ends when `is_stopped` says so.
+    """A server that calls `announce` once it accepts requests, and stops when `is_stopped` returns true.
 
-    It accepts on a socket that listens, which it may share with other processes. The kernel's queue belongs
-    to all of them, so a connection that waits is never lost with one of them.
+    It may share its listening socket with other processes. The kernel's queue belongs to all of them, so a
+    waiting connection is not lost if one of them ends.
     """
 
     def __init__(
@@ -110,32 +110,32 @@ class WebServer(Server):
         self._announce = announce
 
     async def serve_until_stopped(self, listener: socket.socket) -> None:
-        """Serve on a socket that listens, until it is time to end, and end what is under way."""
+        """Serve on a listening socket until stopped, then finish requests in progress."""
         try:
             await self.serve([listener])
         except asyncio.CancelledError:
-            # The second request to stop cuts requests off on purpose, so they are not logged one by one.
+            # A second stop request aborts requests on purpose, so they are not logged one by one.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             raise
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, and announce the socket."""
+        """Start accepting connections, and announce the socket."""
         await super().startup(sockets)
         if self.started:
             self._announce(self.servers[0].sockets[0])
 
     async def on_tick(self, counter: int) -> bool:
-        """Return whether it is time to end."""
+        """Return whether the server must stop."""
         return await super().on_tick(counter) or self._is_stopped()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals alone: somebody else listens to them."""
+        """Install no signal handlers, because other code handles signals."""
         yield
 
 
 def protocol_for(catalogue: Catalogue, limits: ConnectionLimits | None = None) -> type[ContractProtocol]:
-    """Return the protocol class for `uvicorn.Config(http=...)` that answers with a catalogue's errors."""
+    """Return a protocol class for `uvicorn.Config(http=...)` that replies with a catalogue's errors."""
     response = catalogue.respond("malformed_request")
     reply = Reply(response.body, response.status, response.headers)
     payload = reply.payload()
@@ -189,7 +189,7 @@ class ContractProtocol(HttpToolsProtocol):
     unread_bytes = 0  # of replies, when we last looked
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Keep the connection, if there are not too many, and watch how fast the client is."""
+        """Admit the connection and start checking its speed, or close it if a limit is reached."""
         super().connection_made(transport)
         self.is_admitted = self.client is not None and self.limits.admit(self.client[0])
         if not self.is_admitted:
@@ -204,7 +204,7 @@ class ContractProtocol(HttpToolsProtocol):
         self.slow_clients.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Make room for another connection, and notify the request that is being answered."""
+        """Release the connection's slot, and notify the request that is being served."""
         self._note_disconnection()
         super().connection_lost(exc)
         if self.is_admitted and self.client:
@@ -212,14 +212,14 @@ class ContractProtocol(HttpToolsProtocol):
             self.slow_clients.remove(self)
 
     def end_if_too_slow(self, now: float) -> None:
-        """Close the connection if its client has used up its time."""
+        """Close the connection if its client has exceeded its timeout."""
         if self._is_too_slow(now):
             self._note_disconnection()  # at once: uvloop raises an error if something is written from now on
             self.transport.abort()
             CONNECTIONS_CLOSED.labels("too_slow").inc()
 
     def data_received(self, data: bytes) -> None:
-        """Parse. A request that offers an upgrade is parsed once more, without the offer."""
+        """Parse received bytes. A request that offers an upgrade is parsed again without the offer."""
         if self._is_idle():
             self.waits_since = self.loop.time()
         self._unset_keepalive_if_required()
@@ -227,12 +227,12 @@ class ContractProtocol(HttpToolsProtocol):
             data = self._parse(data)
 
     def resume_writing(self) -> None:
-        """Continue with a reply: the client has read most of what was there."""
+        """Continue sending a reply, because the client has read most of the buffer."""
         super().resume_writing()
         self.reading.restart(self.loop.time())
 
     def on_message_begin(self) -> None:
-        """Begin a request. Raises HttpParserError if too many wait for their replies."""
+        """Begin parsing a request. Raises HttpParserError if too many requests are pipelined."""
         if len(self.pipeline) >= MAX_PIPELINED:
             raise httptools.HttpParserError("too many requests at once")
         super().on_message_begin()
@@ -241,7 +241,7 @@ class ContractProtocol(HttpToolsProtocol):
         self.bytes_beside_body = 0
 
     def on_headers_complete(self) -> None:
-        """Hand the request over, unless it has to be parsed again. Raises HttpParserError for a bad head."""
+        """Start the request, unless it must be parsed again. Raises HttpParserError for an invalid head."""
         # `bytes_beside_body` guards against heads without an end. A head that ended in a large piece is
         # measured here.
         most_bytes = self.first_piece_bytes + self.bytes_beside_body
@@ -255,23 +255,23 @@ class ContractProtocol(HttpToolsProtocol):
         self.sending.restart(self.loop.time())
 
     def on_body(self, body: bytes) -> None:
-        """Hand a piece of the body over."""
+        """Pass a piece of the body to the request."""
         super().on_body(body)
         self.bytes_beside_body = 0
         self.sending.move(len(body))
 
     def on_message_complete(self) -> None:
-        """Note that a request is here."""
+        """Record that a request has arrived completely."""
         super().on_message_complete()
         self.arriving = None
 
     def on_response_complete(self) -> None:
-        """Begin with the next request if it is here, or wait for it."""
+        """Start the next pipelined request, or wait for one."""
         self.waits_since = self.loop.time()
         super().on_response_complete()
 
     def shutdown(self) -> None:
-        """Make the next reply the last, or close the connection if no request is under way."""
+        """Make the next reply the last one, or close the connection if no request is in progress."""
         self.is_stopping = True
         if self._is_asked():
             super().shutdown()
@@ -283,7 +283,7 @@ class ContractProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _parse(self, data: bytes) -> bytes:
-        """Return what is to be parsed next: a request that offered an upgrade, and what follows it."""
+        """Parse bytes, and return those to parse next: a request without its upgrade offer, and the rest."""
         self.piece_bytes = len(data)
         self.bytes_beside_body += self.piece_bytes
         try:
@@ -308,7 +308,7 @@ class ContractProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, saying)  # type: ignore[arg-type]
 
     def _saying_how_long(self, cycle: RequestResponseCycle, app: ASGIApp) -> ASGIApp:
-        """Return the application with headers that say for how long the connection is kept."""
+        """Return the application with headers that announce how long an idle connection is kept."""
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             def send_with_headers(message: Message) -> Awaitable[None]:
@@ -364,7 +364,7 @@ class ContractProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._is_answering():
-            # Earlier requests get their replies, and the connection ends without ours.
+            # Earlier requests get their replies, and the connection ends without an error reply.
             self.cycle.keep_alive = False
             return
         record_reply(NO_OPERATION, HTTPStatus.BAD_REQUEST, 0.0)
@@ -373,15 +373,15 @@ class ContractProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _is_asked(self) -> bool:
-        """Return whether a request, of which the head is here, waits for its reply."""
+        """Return whether a request whose head has arrived waits for its reply."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _is_answering(self) -> bool:
-        """Return whether requests that arrived whole still wait for their replies."""
+        """Return whether a request that has arrived completely waits for its reply."""
         return self._is_asked() and not self.cycle.more_body
 
     def _is_idle(self) -> bool:
-        """Return whether the connection is between two requests. Then uvicorn's timer ends it."""
+        """Return whether the connection is idle between requests, where uvicorn's own timer applies."""
         return self.timeout_keep_alive_task is not None and self.arriving is None
 
     def _is_too_slow(self, now: float) -> bool:

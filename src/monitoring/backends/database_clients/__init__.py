@@ -1,1 +1,1 @@
-"""Tortoise's database clients, with errors that mean something and no leaked connections."""
+"""Tortoise's database clients with specific errors and without leaked connections."""

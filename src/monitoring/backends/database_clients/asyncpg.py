@@ -1,12 +1,12 @@
-"""PostgreSQL for Tortoise: bounded waits, errors that mean something, no connection lost from the pool.
+"""PostgreSQL for Tortoise: bounded waits, specific errors, no connections lost from the pool.
 
-The only file that imports asyncpg; it uses documented names only. Of Tortoise's client for asyncpg it refines
-undocumented parts, which tests/backends/test_tortoise_assumptions.py checks:
+This is the only file that imports asyncpg, and it uses only documented names. It overrides undocumented parts
+of Tortoise's asyncpg client, which tests/backends/test_tortoise_assumptions.py checks:
 
-- `acquire_connection` and `_in_transaction` make the contexts of a statement and of a transaction.
+- `acquire_connection` and `_in_transaction` create the contexts of a statement and of a transaction.
 - `_pool` is None until `ensure_connection` has opened it; `create_pool` opens it.
-- A transaction's client has its `_connection`, its client before as `_parent`, and `_lock`.
-- The context of a transaction sets the client of its task by `get_connections().set`, and keeps the `token`.
+- A transaction's client has a `_connection`, the outer client as `_parent`, and a `_lock`.
+- A transaction's context sets its task's client with `get_connections().set`, and keeps the `token`.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ _UNAVAILABLE = (
     asyncpg.ReadOnlySQLTransactionError,  # a primary that became a standby
 )
 
-# The server is there, and answers reads.
+# The server is available for reads.
 _REFUSES_WRITES = (asyncpg.DiskFullError, asyncpg.ReadOnlySQLTransactionError)
 
-# Other sessions block one statement: the server itself is there.
+# Other sessions block a statement, but the server is available.
 _IN_THE_WAY = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError)
 
 
@@ -69,8 +69,8 @@ def _outage_of(client: BaseDBAsyncClient) -> Outage:
 def _raise_translated(error: object, outage: Outage, connection: Any = None) -> None:  # noqa: ANN401 - asyncpg is untyped
     is_silent = isinstance(error, TimeoutError | asyncpg.InternalClientError)
     if is_silent and connection:
-        # The server exceeded its own timeout: returning the connection to the pool would wait for it again.
-        with suppress(asyncpg.InterfaceError):  # it is terminated already
+        # The server is unresponsive, so returning the connection to the pool would wait for it again.
+        with suppress(asyncpg.InterfaceError):  # already terminated
             connection.terminate()
     if isinstance(error, asyncpg.TransactionRollbackError):  # serialization failure, deadlock
         raise TransactionConflict(str(error)) from error
@@ -91,16 +91,16 @@ def _translated_errors(outage: Outage, connection: Any = None) -> Iterator[None]
 
 
 async def _reset(connection: asyncpg.Connection) -> None:
-    """Clean a connection only if it needs it, which saves a round trip for every statement.
+    """Reset a returned connection only if it is in a transaction, which saves a round trip per statement.
 
-    Safe as long as nobody leaves session state behind (SET, LISTEN, session advisory locks).
+    This is safe as long as no code leaves session state (SET, LISTEN, session advisory locks).
     """
     if connection.is_in_transaction():
         await connection.reset()
 
 
 async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> Any:  # noqa: ANN401
-    """Return a connection. Waiting for a free one has the same time limit as opening one."""
+    """Acquire a connection from the pool. Waiting for one has the same timeout as opening one."""
     timeout_seconds, began_at = client.extra["timeout"], time.perf_counter()
     try:
         with _translated_errors(_outage_of(client)):
@@ -114,7 +114,7 @@ async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> An
 
 @contextmanager
 def _cancelled_first(cause: object) -> Iterator[None]:
-    """Clean up after a statement or a transaction. A cancellation is raised even if cleaning up fails."""
+    """Suppress `DatabaseUnavailable` from cleanup if `cause` is a cancellation, which is raised instead."""
     try:
         yield
     except DatabaseUnavailable:
@@ -123,7 +123,7 @@ def _cancelled_first(cause: object) -> Iterator[None]:
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """Await work that must be completed. A cancellation is raised after the work has ended."""
+    """Await work that must be completed. A cancellation is raised only after the work has ended."""
     working = asyncio.ensure_future(work)
     cancellation: asyncio.CancelledError | None = None
     while not working.done():
@@ -138,10 +138,10 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
 
 @translate_exceptions
 async def _execute_many(client: AsyncpgDBClient, query: str, values: Sequence[Sequence[object]]) -> None:
-    """Execute all or nothing. asyncpg guarantees that without a transaction, so none can be left open."""
+    """Execute a statement with all rows or none. asyncpg guarantees this without a transaction."""
     async with client.acquire_connection() as connection:
         client.log.debug("%s: %s", query, values)
-        # If asyncpg is cancelled while the socket takes no more, it waits for an answer to an unsent message.
+        # If asyncpg is cancelled while the socket is blocked, it waits for a response to an unsent message.
         await _to_its_end(_send_many(_outage_of(client), connection, query, values))
 
 
@@ -208,15 +208,15 @@ class _Transaction(TransactionWrapper):
     async def copy_records(
         self, table: str, columns: Sequence[str], records: Sequence[Sequence[object]]
     ) -> None:
-        """Load many rows at once, by COPY. Raises `IntegrityError` if one of them violates a constraint."""
+        """Insert many rows with COPY. Raises `IntegrityError` if one of them violates a constraint."""
         async with self.acquire_connection() as connection:
             await connection.copy_records_to_table(table, columns=columns, records=records)
 
 
 async def _undo(client: Any, beginning: asyncio.Future[None]) -> None:  # noqa: ANN401
-    """Wait until it is known whether a transaction has begun, roll it back, and return its connection.
+    """Wait for a cancelled BEGIN, roll back if it succeeded, and return the connection to the pool.
 
-    Otherwise asyncpg would treat the next transaction as part of the one that was cancelled.
+    Otherwise asyncpg would treat the next transaction as nested in the cancelled one.
     """
     await asyncio.wait([beginning])
     try:
@@ -228,7 +228,7 @@ async def _undo(client: Any, beginning: asyncio.Future[None]) -> None:  # noqa: 
 
 class _TransactionContext(TransactionContextPooled):
     async def __aenter__(self) -> TransactionalDBClient:
-        """Begin. After a failure or a cancellation the connection is back in the pool."""
+        """Begin a transaction. After a failure or cancellation, the connection is back in the pool."""
         client: Any = self.client
         client._connection = await _borrow(client._parent, self.ensure_connection)  # noqa: SLF001
         beginning = asyncio.ensure_future(client.begin())
@@ -242,7 +242,7 @@ class _TransactionContext(TransactionContextPooled):
         return self.client
 
     async def __aexit__(self, *exc_info: object) -> None:
-        """End the transaction completely, even if cancelled, and restore the task's former client."""
+        """End the transaction completely, even if cancelled, and restore the task's previous client."""
         get_connections().reset(self.token)  # first: Tortoise does it after the last `await`
         self.token = None  # type: ignore[assignment]  # so that Tortoise leaves it alone
         with _cancelled_first(exc_info[1]):
@@ -250,29 +250,29 @@ class _TransactionContext(TransactionContextPooled):
 
 
 class Client(AsyncpgDBClient):
-    """A pool of connections to one PostgreSQL database, opened at the first statement that needs it."""
+    """A connection pool for one PostgreSQL database, opened at the first statement."""
 
     execute_many = _execute_many
     transaction_class: ClassVar[type[_Transaction]] = _Transaction
 
     @cached_property
     def outage(self) -> Outage:
-        """The outage of this database, which all clients of this process share."""
+        """The database's outage state, which all clients in this process share."""
         return outage_of(f"The database at {self.host}:{self.port}/{self.database}")
 
     async def create_pool(self, **options: Any) -> asyncpg.Pool:  # noqa: ANN401
-        """Open the pool, or raise an error that `acquire_connection` translates."""
+        """Open the pool. Raises errors that `acquire_connection` translates."""
         return await asyncpg.create_pool(None, reset=_reset, **options)
 
     def count_connections(self) -> dict[str, int]:
-        """Count the pool's connections: busy ones, idle ones, and those that are not open."""
+        """Return the numbers of the pool's busy, idle and unopened connections."""
         size, idle = 0, 0
         if self._pool:
             size, idle = self._pool.get_size(), self._pool.get_idle_size()
         return {"busy": size - idle, "idle": idle, "unopened": self.pool_maxsize - size}
 
     def acquire_connection(self) -> PoolConnectionWrapper[Any]:
-        """Borrow a connection for one statement."""
+        """Return a context that acquires a connection for one statement."""
         return _PooledConnection(self, self._pool_init_lock)
 
     def _in_transaction(self) -> TransactionContext:

@@ -1,4 +1,4 @@
-"""Translates our settings to Tortoise's configuration: one connection, one app."""
+"""Translates our settings to a Tortoise configuration with one connection and one app."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MODEL_MODULES = (
 
 MAX_CONNECT_TIMEOUT_SECONDS = 5.0
 
-# Twice the usual size of the write-ahead log. SQLite cuts it back to this when it has grown larger.
+# Twice the usual size of the write-ahead log. SQLite truncates a larger one to this size.
 WRITE_AHEAD_LOG_BYTES = 8 * 2**20
 
 
@@ -49,7 +49,7 @@ def configure_tortoise(settings: Settings, model_modules: Sequence[str] = MODEL_
 
 
 def configure_app(connection_name: str, model_modules: Sequence[str] = MODEL_MODULES) -> dict[str, Any]:
-    """Describe all models as one app with one history of migrations."""
+    """Return the configuration of all models as one app with one migration history."""
     return {
         "models": list(model_modules),
         "default_connection": connection_name,
@@ -58,10 +58,10 @@ def configure_app(connection_name: str, model_modules: Sequence[str] = MODEL_MOD
 
 
 def _spell_credentials(credentials: dict[str, Any]) -> dict[str, Any]:
-    """Accept libpq's `?sslmode=require`, which asyncpg calls `ssl`, and a percent-encoded path of a file.
+    """Translate libpq's `sslmode` to asyncpg's `ssl`, and decode a percent-encoded file path.
 
-    SQLite's log keeps its size between checkpoints. By default Tortoise has it truncated, so that every
-    commit would make it grow again.
+    SQLite's write-ahead log keeps its size between checkpoints. With Tortoise's default it would be truncated
+    and grow again with every commit.
     """
     if "file_path" in credentials:
         return credentials | {
@@ -74,7 +74,7 @@ def _spell_credentials(credentials: dict[str, Any]) -> dict[str, Any]:
 def _sqlite_options(settings: Settings) -> dict[str, Any]:
     return {
         "busy_timeout": round(settings.database_timeout_seconds * 1000),
-        "synchronous": "FULL",  # a commit survives a power cut: 202 is a promise
+        "synchronous": "FULL",  # commits survive a power failure, as a 202 promises
     }
 
 
@@ -84,7 +84,7 @@ def _postgres_options(settings: Settings) -> dict[str, Any]:
         "minsize": settings.database_pool_min_connections,
         "maxsize": settings.database_pool_max_connections,
         "timeout": min(settings.database_timeout_seconds, MAX_CONNECT_TIMEOUT_SECONDS),
-        # For a server that stopped responding. A responsive one ends the statement itself.
+        # For an unresponsive server. A responsive server cancels the statement itself.
         "command_timeout": settings.database_timeout_seconds + 1,
         "server_settings": {
             "application_name": "monitoring",
@@ -92,7 +92,7 @@ def _postgres_options(settings: Settings) -> dict[str, Any]:
             "statement_timeout": timeout_ms,
             "lock_timeout": timeout_ms,
             "idle_in_transaction_session_timeout": "60000",
-            # The default, 4, is for spinning disks. PostgreSQL would read ten thousand rows rather than
+            # The default, 4, is for spinning disks. PostgreSQL would scan ten thousand rows rather than
             # look up fifty, and would sort all rows of a team.
             "random_page_cost": "1.1",
         },

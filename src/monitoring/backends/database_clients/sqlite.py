@@ -1,4 +1,4 @@
-"""SQLite for Tortoise: transactions begin IMMEDIATE, so that several processes can share one file."""
+"""SQLite for Tortoise, with BEGIN IMMEDIATE, so that several processes can share one file."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def _outage_of(client: BaseDBAsyncClient) -> Outage:
 def _raise_translated(error: object, outage: Outage) -> None:
     if not isinstance(error, sqlite3.Error):
         return
-    primary_code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # of an extended one it is the low byte
+    primary_code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte of an extended code
     if primary_code in _UNAVAILABLE:
-        outage.begin(error, refuses_writes=True)  # reads succeed on a full disk, or beside a lock
+        outage.begin(error, refuses_writes=True)  # reads succeed despite a full disk or a lock
         raise DatabaseUnavailable(str(error), outage) from error
 
 
@@ -64,7 +64,7 @@ def _translated_errors(outage: Outage) -> Iterator[None]:
 
 
 class _Connection(ConnectionWrapper[Any]):
-    """Holds the connection for one statement. Tortoise's own never releases the lock if opening fails."""
+    """Locks the connection for one statement. Unlike Tortoise's, it releases the lock if opening fails."""
 
     async def __aenter__(self) -> Any:  # noqa: ANN401
         await self._lock.acquire()
@@ -82,26 +82,26 @@ class _Connection(ConnectionWrapper[Any]):
 
 
 class _NumberedParameters(SqliteClient):
-    """Maps the numbers of parameters such as `?1` to values: to the sqlite3 module a number is a name.
+    """Passes the values of numbered parameters (`?1`) by name, as the sqlite3 module requires.
 
-    Python 3.14 refuses a sequence for names, and Python 3.12 warns of every value.
+    Python 3.14 refuses a sequence for them, and Python 3.12 warns about every value.
     """
 
     @cached_property
     def outage(self) -> Outage:
-        """The outage of this file, which all clients of this process share."""
+        """The database file's outage state, which all clients in this process share."""
         return outage_of(f"The database in {self.filename}")
 
     async def execute_query(
         self, query: str, values: list[Any] | None = None
     ) -> tuple[int, Sequence[dict[Any, Any]]]:
-        """Run a statement, and return the number of changed or found rows, and the rows."""
+        """Run a statement, and return the number of changed or found rows, and the rows found."""
         found: tuple[int, Sequence[dict[Any, Any]]]
         found = await super().execute_query(query, _number(query, values))
         return found
 
     async def execute_query_dict(self, query: str, values: list[Any] | None = None) -> list[dict[str, Any]]:
-        """Run a statement, and return its rows by column."""
+        """Run a statement, and return its rows as dictionaries by column name."""
         rows: list[dict[str, Any]] = await super().execute_query_dict(query, _number(query, values))
         return rows
 
@@ -124,12 +124,12 @@ class _Transaction(_NumberedParameters, SqliteTransactionWrapper):
         return NestedTransactionContext(type(self)(self))
 
     async def begin(self) -> None:
-        """Take the write lock now: a read that turns into a write later would fail instead of waiting."""
+        """Acquire the write lock immediately: upgrading a read lock later would fail instead of waiting."""
         with _translated_errors(self.outage):
             await self._connection.execute("BEGIN IMMEDIATE")
 
     async def commit(self) -> None:
-        """Commit, or roll back, so that the next user cannot commit what was reported as failed."""
+        """Commit. If that fails, roll back, so that the next transaction cannot commit the failed one."""
         with _translated_errors(self.outage):
             try:
                 await super().commit()
@@ -138,18 +138,18 @@ class _Transaction(_NumberedParameters, SqliteTransactionWrapper):
                 raise
 
     async def execute_many(self, query: str, values: list[list[Any]]) -> None:
-        """Run a statement with each row of values."""
+        """Run a statement once for each row of values."""
         await super().execute_many(query, [_number(query, row) for row in values])
 
     async def execute_script(self, query: str) -> None:
-        """Run statements one by one: `executescript` would commit the transaction first."""
+        """Run the statements one by one, because `executescript` would first commit the transaction."""
         for statement in filter(None, map(str.strip, query.split(";"))):
             await self.execute_query(statement)
 
 
 class _TransactionContext(SqliteTransactionContext):
     async def __aenter__(self) -> TransactionalDBClient:
-        """Begin. After a failure or a cancellation the connection is not locked."""
+        """Begin a transaction. After a failure or cancellation, the connection is unlocked."""
         await self._trxlock.acquire()
         try:
             with _translated_errors(self.connection.outage):
@@ -166,14 +166,14 @@ class _TransactionContext(SqliteTransactionContext):
 
 
 class Client(_NumberedParameters):
-    """The connection of one process to a database file; statements and transactions take turns on it."""
+    """A process's single connection to a database file, which statements and transactions share in turn."""
 
     transaction_class: ClassVar[type[_Transaction]] = _Transaction
 
     async def create_connection(self, with_db: bool) -> None:  # noqa: FBT001 - Tortoise's
-        """Open the file. Raises `sqlite3.Error`, and then leaves no connection that is half set up.
+        """Open the file, retrying while it is busy. Raises `sqlite3.Error`, leaving no half-open connection.
 
-        While another process switches a new file to WAL, SQLite refuses without waiting.
+        While another process switches a new file to WAL mode, SQLite fails without waiting.
         """
         for pause_seconds in (*OPENING_PAUSES_SECONDS, None):
             try:
@@ -187,11 +187,11 @@ class Client(_NumberedParameters):
                 return
 
     def acquire_connection(self) -> ConnectionWrapper[Any]:
-        """Hold the connection for one statement."""
+        """Return a context that locks the connection for one statement."""
         return _Connection(self._lock, self)
 
     async def execute_many(self, query: str, values: list[list[Any]]) -> None:
-        """Execute all or nothing. Tortoise's own would leave its transaction open if cancelled."""
+        """Execute a statement with all rows or none. Tortoise's leaves a transaction open if cancelled."""
         async with self._in_transaction() as transaction:
             await transaction.execute_many(query, values)
 

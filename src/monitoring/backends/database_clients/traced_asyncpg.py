@@ -1,4 +1,4 @@
-"""The client for PostgreSQL if traces are sent."""
+"""The PostgreSQL client that records traces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class _TracedTransaction(TracedTransactions, _Transaction):
     async def copy_records(
         self, table: str, columns: Sequence[str], records: Sequence[Sequence[object]]
     ) -> None:
-        """Load many rows at once, by COPY."""
+        """Insert many rows with COPY."""
         with self._statement(f"COPY {table} FROM STDIN"):
             await super().copy_records(table, columns, records)
 

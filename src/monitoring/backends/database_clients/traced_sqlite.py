@@ -1,4 +1,4 @@
-"""The client for SQLite if traces are sent."""
+"""The SQLite client that records traces."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Spans of statements, for the clients that are used if traces are sent.
+"""Statement spans, for the clients that record traces.
 
-A statement outside requests, tasks and checks makes no span, because workers and checkers poll for work. A
-span contains the statement's text, but never its values.
+A statement outside requests, tasks and checks has no span, because workers and checkers poll for work. A span
+contains the statement's text, but never its values.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from tortoise.backends.base.client import BaseDBAsyncClient, TransactionalDBClie
 
 from monitoring.tracing import Span, current_trace_id, span
 
-# Names of OpenTelemetry's semantic conventions.
+# Database names from OpenTelemetry's semantic conventions.
 SYSTEMS = {"postgres": "postgresql", "sqlite": "sqlite"}
 
 TABLE = re.compile(r"""\b(?:FROM|INTO|UPDATE)\s+"?(\w+)""")
 
 
 class TracedStatements(BaseDBAsyncClient):
-    """A client that makes a span of each statement, including the wait for a connection."""
+    """A client that records a span for each statement, including the wait for a connection."""
 
     async def execute_insert(self, query: str, values: list[Any]) -> Any:  # noqa: ANN401
         """Insert a row."""
@@ -29,18 +29,18 @@ class TracedStatements(BaseDBAsyncClient):
             return await super().execute_insert(query, values)
 
     async def execute_query(self, query: str, values: list[Any] | None = None) -> tuple[int, Any]:
-        """Run a statement, and return the number of changed or found rows, and the rows."""
+        """Run a statement, and return the number of changed or found rows, and the rows found."""
         with self._statement(query):
             return await super().execute_query(query, values)
 
     async def execute_query_dict(self, query: str, values: list[Any] | None = None) -> list[dict[str, Any]]:
-        """Run a statement, and return its rows by column."""
+        """Run a statement, and return its rows as dictionaries by column name."""
         with self._statement(query):
             rows: list[dict[str, Any]] = await super().execute_query_dict(query, values)
             return rows
 
     async def execute_many(self, query: str, values: list[list[Any]]) -> None:
-        """Run a statement with each row of values."""
+        """Run a statement once for each row of values."""
         with self._statement(query):
             await super().execute_many(query, values)
 
@@ -60,19 +60,19 @@ class TracedStatements(BaseDBAsyncClient):
 
 
 class TracedTransactions(TracedStatements, TransactionalDBClient):
-    """A transaction that also makes spans of its begin and end, including waits for locks and the disk."""
+    """A transaction that also records spans of its begin and end, including waits for locks and the disk."""
 
     async def begin(self) -> None:
-        """Begin."""
+        """Begin the transaction."""
         with self._statement("BEGIN"):
             await super().begin()  # type: ignore[safe-super]
 
     async def commit(self) -> None:
-        """Commit."""
+        """Commit the transaction."""
         with self._statement("COMMIT"):
             await super().commit()  # type: ignore[safe-super]
 
     async def rollback(self) -> None:
-        """Undo everything."""
+        """Roll back the transaction."""
         with self._statement("ROLLBACK"):
             await super().rollback()  # type: ignore[safe-super]

@@ -1,4 +1,4 @@
-"""The types of notification channels. Each is one file, registered here."""
+"""The notification channel types. Each has its own module, registered here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHANNELS", "AccountEmail", "examine", "label_monitor", "list_facts", "send_account_email"]
 
-# By the `type` of the document.
+# By channel `type`, as in the document.
 CHANNELS: Mapping[str, Channel] = {
     "webhook": webhook,
     "slack": ProviderChannel("Slack", slack.write, slack.HOSTS),

@@ -1,4 +1,4 @@
-"""Emails of the service itself, which go to a user and not to a channel."""
+"""The service's own emails, which go to a user rather than a channel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_ADDRESS = "This address cannot be sent email"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountEmail:
-    """The content of such an email: a text, one link with its label, and why the reader receives it."""
+    """An account email's content: a text, a link with its label, and why the reader receives it."""
 
     id: UUID
     recipient: str
@@ -32,7 +32,10 @@ class AccountEmail:
 
 
 async def send_account_email(email: AccountEmail) -> AttemptResult:
-    """Submit an email to the operator's mail server and judge the answer. Raises OSError as channels do."""
+    """Submit an email to the operator's mail server and return the result.
+
+    Raises OSError if this machine cannot send anything.
+    """
     settings = current_backends().settings
     if settings.smtp_url is None or settings.email_from is None:
         return AttemptResult(reception=Reception.TRY_AGAIN, error_message=NO_SERVER, is_receivers_fault=False)
@@ -56,7 +59,7 @@ async def send_account_email(email: AccountEmail) -> AttemptResult:
     )
     try:
         content = write_mail(mail)
-    except ValueError:  # beyond ASCII, or what people sign in with is no address at all
+    except ValueError:  # the recipient is not ASCII or not an email address
         return AttemptResult(reception=Reception.REFUSED, error_message=NO_ADDRESS)
 
     from monitoring.notifications.channels.smtp import Envelope, submit_message  # noqa: PLC0415 - as in `mail`

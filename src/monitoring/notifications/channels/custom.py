@@ -1,4 +1,4 @@
-"""Custom requests: a team defines the method, the headers, and a body with placeholders."""
+"""Custom requests, for which a team defines the method, headers and a body with placeholders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLACEHOLDER = re.compile(r"\{\{(title|text|link|acknowledge_link|event|id)\}\}"
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Fill in the placeholders before the body is serialised, so that a value cannot change its structure."""
+    """Render a custom request. Placeholders are filled in before serialisation, which prevents injection."""
     words = {
         "title": message.title,
         "text": message.text,

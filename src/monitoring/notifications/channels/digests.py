@@ -1,4 +1,4 @@
-"""Renders a digest: the state of each monitor after many events, instead of every event. Pure."""
+"""Renders digests, which show each monitor's latest state instead of every event. Pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Event = Mapping[str, Json]
 def render_digest(
     events: Sequence[Event], timestamp: str, app_url: str, render_other: Callable[[Event, str], Message]
 ) -> Message:
-    """Summarise events by monitor: those that are down, those that are up again, then other events.
+    """Summarise events: first the monitors that are down, then those that are up again, then other events.
 
-    `timestamp` is when the digest is rendered. `render_other` renders an event that is not about an incident.
+    `timestamp` is the digest's own time. `render_other` renders an event that is not about an incident.
     """
     latest: dict[str, Event] = {}
     openings: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Discord: an embed, to a webhook of a Discord channel.
+"""Discord: an embed, sent to a Discord channel's webhook.
 
 https://discord.com/developers/docs/resources/webhook#execute-webhook
 """

@@ -1,4 +1,4 @@
-"""Google Chat: a card, to the webhook of a space.
+"""Google Chat: a card, sent to a space's webhook.
 
 https://developers.google.com/workspace/chat/quickstart/webhooks
 https://developers.google.com/workspace/chat/api/reference/rest/v1/cards
@@ -19,7 +19,7 @@ _LIMITS = LIMITS["google_chat"]
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for Google Chat. Text in cards is a subset of HTML, so all of it is escaped.
+    """Render a message for Google Chat. Cards interpret text as a subset of HTML, so all of it is escaped.
 
     https://developers.google.com/workspace/chat/format-messages#card-formatting
     """

@@ -1,4 +1,4 @@
-"""Posts JSON for channels, and judges the answer."""
+"""Sends JSON requests for channels, and classifies the responses."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from monitoring.outbound.retry_after import read_retry_after
 
 TIMEOUT_SECONDS = 15.0
 
-# Sent by a gateway that forwarded the request and got no valid answer (RFC 9110 §15.6.3 and §15.6.5).
+# Sent by a gateway that forwarded the request and got no valid response (RFC 9110 §15.6.3 and §15.6.5).
 _SAID_BY_GATEWAYS = {HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
 
-# After these failures no request was sent. After any other, the receiver may have it.
+# After these failures, no request was sent. After any other, the receiver may have got the request.
 _NEVER_SENT = {
     FailureCode.DNS_FAILURE,
     FailureCode.CONNECTION_REFUSED,
@@ -47,9 +47,9 @@ async def send_json(  # noqa: PLR0913 - the parts of a request
     method: str = "POST",
     body_reader: BodyReader | None = None,
 ) -> Exchange:
-    """Send JSON. Redirects are not followed. Raises OSError if this machine cannot send anything.
+    """Send a JSON request without following redirects. Raises OSError if this machine cannot send anything.
 
-    Without a body reader, reading stops after the answer's head.
+    If `body_reader` is None, the response body is not read.
     """
     has_a_type = any(name.lower() == "content-type" for name in headers)
     request = OutboundRequest(
@@ -63,12 +63,12 @@ async def send_json(  # noqa: PLR0913 - the parts of a request
 
 
 def is_success(status_code: int) -> bool:
-    """Return whether a status means that the message was accepted."""
+    """Return whether a status code is 2xx."""
     return HTTPStatus(200) <= status_code < HTTPStatus(300)
 
 
 def judge_answer(exchange: Exchange) -> AttemptResult:
-    """Judge the answer to a post: 2xx is a success, and everything else is retried."""
+    """Return the attempt result of an exchange: 2xx is delivered, and everything else is retried."""
     status_code = exchange.status_code
     if exchange.failure:
         return AttemptResult(
@@ -88,6 +88,6 @@ def judge_answer(exchange: Exchange) -> AttemptResult:
 
 
 def on_one_line(text: str) -> str:
-    """Return untrusted text on one line, without control characters."""
+    """Return untrusted text as a single line without control characters."""
     line = "".join(each if each.isprintable() else " " for each in text)
     return " ".join(line.split())

@@ -1,4 +1,4 @@
-"""Keeps what a sandbox would have sent, instead of sending it."""
+"""Stores a sandbox's notification requests instead of sending them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ MAIL_ACCEPTED = 250  # RFC 5321 §4.2.3
 
 
 async def find_keeping_sender(channel: NotificationChannel) -> KeepingSender | None:
-    """Return what takes the place of the sender if the channel is a sandbox's. Whoever sends asks first."""
+    """Return a sender that replaces the real one if the channel is a sandbox's. None if it is live."""
     return KeepingSender(channel) if await is_sandbox(channel.team_id) else None
 
 
 class KeepingSender:
-    """Sends nothing. Hosts of the script answer as their part says, and all others take everything.
+    """A sender that keeps requests instead of sending them.
 
-    `kept` is the last request as the document's `KeptRequest`, with the channel's secrets masked.
+    `.test` hosts give their scripted responses, and all other hosts accept every request. `kept` is the last
+    request as the document's `KeptRequest`, with the channel's secrets masked.
     """
 
     def __init__(self, channel: NotificationChannel) -> None:
@@ -38,7 +39,7 @@ class KeepingSender:
         self.kept: dict[str, Json] | None = None
 
     async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
-        """Keep a request, and return the answer of the host's part."""
+        """Keep a request, and return success or the host's scripted response."""
         body = (request.body or b"").decode()
         self._keep(request.method, request.url, request.headers, body)
         host = _find_host(request.url)
@@ -52,12 +53,12 @@ class KeepingSender:
             return await HttpClient(dialer).send(request, body_reader)
 
     def keep_mail(self, recipient: str, content: bytes) -> AttemptResult:
-        """Keep an email, which the mail server takes."""
+        """Keep an email, and report it as accepted by the mail server."""
         self._keep("MAIL", f"mailto:{quote(recipient, safe='@+')}", {}, content.decode())
         return AttemptResult(reception=Reception.DELIVERED, status_code=MAIL_ACCEPTED)
 
     def _is_genuine(self, headers: Mapping[str, str], body: str) -> bool:
-        """Return whether the channel's webhook signed a message just now."""
+        """Return whether the channel is a webhook whose secret signed the message recently."""
         if self._channel.type != WEBHOOK:
             return False
         try:
@@ -83,12 +84,12 @@ class KeepingSender:
 
 
 def _find_secrets(channel: NotificationChannel) -> Iterable[str]:
-    """Return what must not be shown, the longest first. A webhook's secret signs, and is in no request."""
+    """Return the secrets to mask, longest first. Empty for a webhook, whose secret is never in a request."""
     if channel.type == WEBHOOK:
         return ()
     try:
         return sorted(texts_in(read_secrets(channel)), key=len, reverse=True)
-    except UndecryptableError:  # then nothing is written with them
+    except UndecryptableError:  # then no request contains them
         return ()
 
 

@@ -1,6 +1,6 @@
-"""How messages name their subject, so that two alarms can be told apart. Pure.
+"""Labels for the subjects of messages, by which people distinguish alerts. Pure.
 
-Names are untrusted text. Line breaks are removed, so that a name cannot start a line of its own.
+Names are untrusted text. Line breaks are removed, so that a name cannot start a new line.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from monitoring.auth.names import name_after_host
 from monitoring.backends.encryption import MASK
 from monitoring.contract.document import Json
 
-# Of a longer URL the beginning and the end are shown, because pages of one host often differ at the end.
+# A longer URL is cut in the middle, because pages on one host often differ at the end.
 MOST_URL_CHARACTERS = 200
 MOST_TITLE_CHARACTERS = 100
 MOST_TAGS = 5
 
 
 def label_monitor(monitor: Mapping[str, Json]) -> str:
-    """Return a monitor's name, or its URL without the scheme if it is named after its host."""
+    """Return a monitor's name. If the name is its host, return its URL without the scheme."""
     if monitor["name"] != name_after_host({"url": monitor["url"]}):
         return join_lines(monitor["name"])
     _, _, address = _mask_query(monitor["url"]).partition("://")
@@ -26,14 +26,14 @@ def label_monitor(monitor: Mapping[str, Json]) -> str:
 
 
 def display_url(monitor: Mapping[str, Json]) -> str:
-    """Return a monitor's URL without the values of its query, which may be secret."""
+    """Return a monitor's URL, shortened and with query values masked, because they may be secret."""
     return _shorten(_mask_query(monitor["url"]), MOST_URL_CHARACTERS)
 
 
 def list_facts(subject: Mapping[str, Json]) -> Iterator[str]:
-    """Yield a line each for the monitor's URL, the team and the monitor's tags.
+    """Yield lines with the monitor's URL, the team and the monitor's tags, as far as they are known.
 
-    Messages that an earlier release queued have no team and no tags.
+    Messages queued by earlier releases have no team and no tags.
     """
     monitor = subject.get("monitor", {})
     if monitor:
@@ -46,7 +46,7 @@ def list_facts(subject: Mapping[str, Json]) -> Iterator[str]:
 
 
 def write_text(lines: Iterable[str]) -> str:
-    """Join the lines of a message's text."""
+    """Join lines into a message's text, replacing line breaks within a line."""
     return "\n".join(join_lines(line) for line in lines)
 
 
@@ -56,7 +56,7 @@ def join_lines(text: str) -> str:
 
 
 def _mask_query(url: str) -> str:
-    url, _, _ = url.partition("#")  # which no server is sent
+    url, _, _ = url.partition("#")  # fragments are never sent to servers
     address, mark, query = url.partition("?")
     return address + mark + "&".join(_mask_value(each) for each in query.split("&"))
 
@@ -65,7 +65,7 @@ def _mask_value(parameter: str) -> str:
     name, sign, _ = parameter.partition("=")
     if sign:
         return f"{name}={MASK}"
-    return MASK if name else ""  # `?token` alone may be one
+    return MASK if name else ""  # a name without a value, such as `?token`, may be a secret itself
 
 
 def _shorten(address: str, most_characters: int) -> str:

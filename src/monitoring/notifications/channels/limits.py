@@ -1,6 +1,6 @@
-"""The length limits of each provider, and how a message is cut to fit them. Pure.
+"""Each provider's length limits, and functions that cut messages to fit. Pure.
 
-A provider refuses a longer message for good, and then nobody is alerted. So we cut the text ourselves.
+A provider permanently refuses a longer message, and then nobody is alerted. So we cut the text ourselves.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from types import MappingProxyType
 
 import orjson
 
-# Twenty monitors with a title and a team. Nobody reads more at once.
+# The lines for twenty monitors, a title and a team. Nobody reads more in one message.
 MOST_LINES = 22
 
 
 class Unit(Enum):
-    """What a provider counts. If its page says only "characters", we use the larger of two counts."""
+    """The unit in which a provider counts. If its page says only "characters", we use the larger count."""
 
     CHARACTERS = "code points of Unicode"
     UTF_16 = "code units of UTF-16, of which an emoji has two or more"
@@ -27,18 +27,18 @@ class Unit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The maximum length of a field, and the page that documents it."""
+    """A field's maximum length, and the page that documents it."""
 
     most: int
     unit: Unit
     source: str
 
     def takes(self, text: str) -> bool:
-        """Return whether a text is short enough."""
+        """Return whether a text is within the limit."""
         return self._count(text) <= self.most
 
     def beside(self, text: str) -> Limit:
-        """Return the limit that remains for the rest of a field that also holds this text."""
+        """Return the limit that remains in a field that also contains `text`."""
         return replace(self, most=self.most - self._count(text))
 
     def _count(self, text: str) -> int:
@@ -65,14 +65,14 @@ _TEAMS = "https://learn.microsoft.com/en-us/connectors/teams/"
 _RFC_5321 = "https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1.7"
 _RFC_5322 = "https://www.rfc-editor.org/rfc/rfc5322#section-2.1.1"
 
-# The limit of a whole body, serialised as JSON, or of an email. Its texts have shares of it.
+# The key for the limit of a whole JSON body or email. Its text fields have shares of that limit.
 BODY = ""
 
-# By type of channel and name of the field in its body.
+# By channel type and by field name in the body.
 LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
     {
-        # Programs read these. An event is smaller than the 20 kB that Standard Webhooks asks senders to keep
-        # to, and what the server of a custom body takes is known to its team alone.
+        # Programs read these. An event is smaller than the 20 kB that Standard Webhooks recommends, and only
+        # the team knows the limits of a custom channel's server.
         "webhook": {},
         "custom": {},
         "slack": {
@@ -93,7 +93,7 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
             "fallbackText": Limit(8000, Unit.BYTES_OF_JSON, _GOOGLE_CHAT),
             BODY: Limit(32_000, Unit.BYTES, _GOOGLE_CHAT),
         },
-        # No page of its own names one. Servers before 5.0 take 7,900 characters of attachments.
+        # Mattermost documents no limit. Servers before 5.0 accept 7,900 characters of attachments.
         "mattermost": {
             "text": Limit(4000, Unit.BYTES_OF_JSON, _MATTERMOST),
             "fallback": Limit(1000, Unit.BYTES_OF_JSON, _MATTERMOST),
@@ -105,7 +105,7 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
         "pagerduty": {
             "summary": Limit(1024, Unit.UTF_16, _PAGERDUTY),
             "dedup_key": Limit(255, Unit.UTF_16, _PAGERDUTY),
-            # The page names none for this field. It is meant for the name of a host.
+            # The page names no limit for this field, which is meant for a host name.
             "source": Limit(255, Unit.UTF_16, _PAGERDUTY),
             BODY: Limit(512_000, Unit.BYTES, "https://developer.pagerduty.com/docs/events-api-v2-overview"),
         },
@@ -116,13 +116,13 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
             "description": Limit(15_000, Unit.UTF_16, _OPSGENIE),
             "note": Limit(25_000, Unit.UTF_16, _OPSGENIE),
         },
-        # A subject of this length fits every list of messages; RFC 5322 bounds only the lines of a header.
+        # A subject of this length fits every message list. RFC 5322 limits only the lines of a header.
         "email": {
             "subject": Limit(200, Unit.CHARACTERS, _RFC_5322),
             "text": Limit(7000, Unit.BYTES, _RFC_5321),
             BODY: Limit(65_536, Unit.BYTES, _RFC_5321),
         },
-        # What is longer becomes an attachment, or is refused. A server reads twice as much JSON around it.
+        # A longer message becomes an attachment or is refused. A server reads twice as much JSON in total.
         "ntfy": {
             "message": Limit(4096, Unit.BYTES_OF_JSON, _NTFY),
             BODY: Limit(8192, Unit.BYTES, _NTFY),
@@ -142,9 +142,9 @@ def _as_it_is(text: str) -> str:
 
 
 def cut(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str:
-    """Escape a text with `write`, and cut its end to fit the field.
+    """Escape a text with `write`, and cut its end to fit the limit.
 
-    What `write` makes of a character, such as `&amp;`, is never split.
+    An escape sequence that `write` produces, such as `&amp;`, is never split.
     """
     written = write(text)
     while text and not limit.takes(written):
@@ -154,9 +154,9 @@ def cut(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str
 
 
 def fit(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str:
-    """Keep as many whole lines of a text as fit the field, from the first on, and count the others.
+    """Return the first whole lines of a text that fit the limit, then the number of omitted lines.
 
-    Only a first line that does not fit by itself is cut.
+    If even the first line does not fit, it is cut.
     """
     lines = text.splitlines()
     for kept in range(min(len(lines), MOST_LINES), 0, -1):

@@ -1,4 +1,4 @@
-"""The email channel: one address, confirmed by its reader. The operator's mail server delivers."""
+"""The email channel: one address, confirmed by its reader, through the operator's mail server."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ OTHER_ADDRESS = "The channel has another address now"
 
 
 def default_name(configuration: Configuration) -> str:
-    """Name a channel after its address."""
+    """Return the email address, cut to the maximum length of a name."""
     return str(configuration["address"])[:MAX_NAME_CHARACTERS]
 
 
 def make_secret(given: Mapping[str, Json]) -> str:
-    """Store no secret: an address is not secret."""
+    """Return an encrypted empty set of secret fields: an address is not secret."""
     return store_secrets(given)
 
 
 async def send(
     delivery: NotificationDelivery, receiver: NotificationChannel, sender: Sender, attempted_at: datetime
 ) -> AttemptResult:
-    """Render the event, submit it to the mail server, and judge the answer."""
+    """Render the event as an email, submit it to the mail server, and return the result."""
     del attempted_at
     settings = current_backends().settings
     if settings.smtp_url is None or settings.email_from is None:
@@ -68,7 +68,7 @@ def _compose(
     base_url: str,
     sender: str,
 ) -> Mail | None:
-    """Compose the email; None for a confirmation request to an address that the channel no longer has."""
+    """Compose the email. None if it is a confirmation request and the channel's address has changed."""
     address, host = receiver.settings["address"], urlsplit(base_url).netloc
     if delivery.event == CONFIRMATION:
         if orjson.loads(delivery.payload)["data"]["address"] != address:

@@ -1,6 +1,6 @@
-"""A notification as an email (RFC 5322): plain text and HTML. Pure.
+"""Renders a notification as an email (RFC 5322) in plain text and HTML. Pure.
 
-Every attempt renders the same bytes. Untrusted names can start neither a header nor an HTML element.
+Every attempt renders the same bytes. Untrusted names cannot inject headers or HTML.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from uuid import UUID
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
 from monitoring.notifications.channels.message import Message
 
-# A longer word does not fit on the line of `Subject:`.
+# A longer word does not fit on the first line of the `Subject` header.
 MAX_WORD_CHARACTERS = 60
 
-# Control characters and line breaks, which would end the subject's line.
+# Categories of control characters and line breaks, which would end the `Subject` header.
 _BREAKING = {"Cc", "Zl", "Zp"}
 _LINE_END = "\r\n"
 
@@ -31,7 +31,7 @@ _LINE_END = "\r\n"
 class Mail:
     """An email before it is rendered. `footer` explains why the reader receives it.
 
-    With `unsubscribe_link` a mail program can disable the channel. Only notifications have one.
+    A mail program can disable the channel through `unsubscribe_link`, which only notifications have.
     """
 
     id: UUID
@@ -45,12 +45,12 @@ class Mail:
 
 
 def write_mail(mail: Mail) -> bytes:
-    """Render the message as it is sent, with CR LF line endings."""
+    """Render an email with CRLF line endings. Raises ValueError if its recipient is invalid or not ASCII."""
     written = EmailMessage(policy=SMTP)
     written["From"] = mail.sender
     written["Date"] = mail.written_at
-    written["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody answers it automatically
-    written["X-Auto-Response-Suppress"] = "All"  # the same to Exchange
+    written["Auto-Submitted"] = "auto-generated"  # RFC 3834: prevents automatic replies
+    written["X-Auto-Response-Suppress"] = "All"  # the equivalent for Exchange
     written.set_content(_write_text(mail), cte="quoted-printable")
     written.add_alternative(_write_html(mail), subtype="html", cte="quoted-printable")
     written.set_boundary(f"=_{mail.id.hex}")
@@ -59,18 +59,17 @@ def write_mail(mail: Mail) -> bytes:
 
 
 def _list_long_headers(mail: Mail) -> Mapping[str, str]:
-    """Return headers that Python's policy would encode if a word fills a line, which no reader decodes.
+    """Return the headers whose long words Python's policy would encode in a way that no reader decodes.
 
-    Their values are ASCII of our own, or are checked here. A line may have 998 characters (RFC 5322 §2.1.1).
+    Their values are ASCII. A line may have 998 characters (RFC 5322 §2.1.1).
     """
     headers = {
         "Subject": _write_subject(mail.message.title),
-        "To": Address(addr_spec=mail.recipient).addr_spec,  # raises ValueError for what is no address
+        "To": Address(addr_spec=mail.recipient).addr_spec,  # raises ValueError if invalid
         "Message-ID": _name(mail, mail.id),
     }
     if mail.message.subject_id:
-        # Messages about one incident are answers to a message that was never sent, so programs show them
-        # together.
+        # Messages about one incident reply to the same nonexistent message, so mail programs thread them.
         thread = _name(mail, mail.message.subject_id)
         headers |= {"In-Reply-To": thread, "References": thread}
     if mail.unsubscribe_link:
@@ -81,7 +80,7 @@ def _list_long_headers(mail: Mail) -> Mapping[str, str]:
 
 
 def _write_subject(title: str) -> str:
-    """Encode the subject with Python's older API: the newer one drops spaces between encoded words."""
+    """Encode a subject with Python's legacy API: the modern one drops spaces between encoded words."""
     line = "".join(" " if unicodedata.category(each) in _BREAKING else each for each in title)
     subject = cut(" ".join(line.split()), LIMITS["email"]["subject"])
     has_long_word = max(map(len, subject.split()), default=0) > MAX_WORD_CHARACTERS
@@ -121,7 +120,7 @@ def _write_html(mail: Mail) -> str:
 
 
 def _write_button(label: str, link: str, *, is_first: bool) -> str:
-    """Render a link as a button for touch screens, 48 pixels high. Outlook draws only its cell."""
+    """Render a link as a touch-friendly button, 48 pixels high. Outlook styles only its table cell."""
     behind, text = ("#1f4f8f", "#ffffff") if is_first else ("#ffffff", "#1f4f8f")
     return (
         f'<td style="border:2px solid #1f4f8f;border-radius:6px;background:{behind}">'

@@ -1,4 +1,4 @@
-"""Mattermost: an attachment, to an incoming webhook.
+"""Mattermost: an attachment, sent to an incoming webhook.
 
 https://developers.mattermost.com/integrate/webhooks/incoming
 https://developers.mattermost.com/integrate/reference/message-attachments

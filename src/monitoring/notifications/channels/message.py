@@ -1,4 +1,4 @@
-"""A notification for people: title, text, mood and links, the same for every channel. Pure."""
+"""The channel-independent form of a notification for people: title, text, mood and links. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 
 
 class Mood(StrEnum):
-    """Whether a message is good or bad news, as the colour of its margin."""
+    """Whether a message is good, bad or neutral news. The value is its colour."""
 
     BAD = "#c62828"
     GOOD = "#2e7d32"
@@ -17,18 +17,17 @@ class Mood(StrEnum):
 
     @property
     def number(self) -> int:
-        """The colour as a number, red in the highest byte."""
+        """The colour as an integer, 0xRRGGBB."""
         return int(self.removeprefix("#"), 16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """An event in plain text. Each line of `text` makes sense without the lines below it.
+    """An event rendered as plain text. Each line of `text` makes sense without the lines below it.
 
-    `link` leads to the event's subject in the app, `acknowledge_link` to a page with one button.
-
-    `subject_id` is the same for the opening and the end of an incident, and for all events of an article. A
-    test has none. `source` is the host that was checked, or that of this service.
+    `link` leads to the event's subject in the app, and `acknowledge_link` to a page with one button. All
+    messages about one incident or article share a `subject_id`; a test has none. `source` is the checked
+    host, or this service's host.
     """
 
     event: str
@@ -42,31 +41,31 @@ class Message:
 
     @property
     def summary(self) -> str:
-        """The title with the text, for a notification that shows nothing else."""
+        """The title and text in one string, for fallback texts."""
         return f"{self.title}: {self.text}"
 
     @property
     def links(self) -> Mapping[str, str]:
-        """The links of the message, by the label of their button."""
+        """The message's links, by button label."""
         links = {"Open": self.link}
         return links | {"Acknowledge": self.acknowledge_link} if self.acknowledge_link else links
 
     @property
     def markdown_link(self) -> str:
-        """The link to acknowledge, on a line of its own; empty without one."""
+        """The acknowledge link in Markdown, on its own line. Empty if the message has none."""
         return f"\n[Acknowledge]({self.acknowledge_link})" if self.acknowledge_link else ""
 
     @property
     def key(self) -> str:
-        """The key by which providers group messages about one subject."""
+        """The grouping key that providers use for messages about one subject."""
         return str(self.subject_id or self.event)
 
     @property
     def acknowledges_incident(self) -> bool:
-        """Whether this acknowledges the incident that an earlier message opened."""
+        """Whether the message acknowledges an incident that an earlier message opened."""
         return self.event == "incident.acknowledged"
 
     @property
     def resolves_incident(self) -> bool:
-        """Whether this resolves the incident that an earlier message opened."""
+        """Whether the message resolves an incident that an earlier message opened."""
         return self.event == "incident.resolved"

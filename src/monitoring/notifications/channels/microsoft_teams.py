@@ -1,4 +1,4 @@
-"""Microsoft Teams: an Adaptive Card, to a workflow that starts when a webhook request is received.
+"""Microsoft Teams: an Adaptive Card, sent to a workflow with a webhook trigger.
 
 https://learn.microsoft.com/en-us/connectors/teams/#microsoft-teams-webhook
 https://adaptivecards.io/explorer/AdaptiveCard.html
@@ -18,11 +18,11 @@ _COLOURS = {Mood.BAD: "attention", Mood.GOOD: "good", Mood.NEUTRAL: "default"}
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for Teams. Text runs are shown literally, while text blocks would be Markdown."""
+    """Render a message for Teams as text runs, which are shown literally; text blocks would be Markdown."""
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
-        "version": "1.4",  # the newest that every client of Teams shows
+        "version": "1.4",  # the newest version that every Teams client supports
         "fallbackText": message.title,
         "body": [
             _paragraph(message.title, weight="bolder", size="medium", color=_COLOURS[message.mood]),

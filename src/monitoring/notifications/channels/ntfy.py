@@ -20,7 +20,7 @@ _TAGS = {Mood.BAD: "rotating_light", Mood.GOOD: "white_check_mark", Mood.NEUTRAL
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for ntfy. JSON is posted to the server's address, not to a topic's."""
+    """Render a message for ntfy. JSON is posted to the server's root URL, not to a topic's URL."""
     body = {
         "topic": channel["topic"],
         "title": message.title,

@@ -1,4 +1,4 @@
-"""Opsgenie, and Jira Service Management, which has the same API: an alert that is created and closed.
+"""Opsgenie and Jira Service Management, which share an API: creates, acknowledges and closes alerts.
 
 https://docs.opsgenie.com/docs/alert-api
 https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/
@@ -23,7 +23,7 @@ _LIMITS = LIMITS["opsgenie"]
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Create an alert, or acknowledge or close the one of an incident."""
+    """Render a request that creates an alert, or acknowledges or closes an incident's alert."""
     address = _ADDRESSES[channel["region"]]
     headers = {"Authorization": f"GenieKey {channel['api_key']}"}
     source = cut(message.source, _LIMITS["source"])

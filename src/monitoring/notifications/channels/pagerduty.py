@@ -20,7 +20,7 @@ _LIMITS = LIMITS["pagerduty"]
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render an event. All events of an incident share a key, so that PagerDuty has one incident too."""
+    """Render an event for PagerDuty. All events of one incident share a deduplication key."""
     body = {
         "routing_key": channel["routing_key"],
         "event_action": _choose_action(message),

@@ -1,4 +1,4 @@
-"""The interface of a channel type, and the result of an attempt to send."""
+"""The interface of channel types, and the result of a delivery attempt."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class Reception(StrEnum):
 
     DELIVERED = auto()
     TRY_AGAIN = auto()
-    REFUSED = auto()  # for good: a retry would not help
+    REFUSED = auto()  # permanently: a retry would not help
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptResult:
     """The result of an attempt, as the delivery log shows it.
 
-    `retry_after_seconds` is the pause that the receiver asked for. `disabled_reason` is set if the receiver
-    wants no more notifications, so that the channel is disabled. `new_settings` are fields of the channel
-    that the receiver reported as changed: the next attempt uses them. `may_have_arrived` is set if a failed
-    attempt may have reached the receiver, for example because it did not answer in time.
+    `retry_after_seconds` is the pause that the receiver requested. `disabled_reason` is set if the channel
+    must be disabled, because the receiver no longer exists or wants no more notifications. `new_settings` are
+    channel fields that the receiver reported as changed, for the next attempt. `may_have_arrived` is set if a
+    failed attempt may have reached the receiver, for example after a timeout.
     """
 
     reception: Reception
@@ -43,13 +43,13 @@ class AttemptResult:
 
 
 class Channel(Protocol):
-    """A type of channel: its default name, its secret, and how it sends a notification."""
+    """A channel type: its default name, its secret, and how it sends a notification."""
 
     def default_name(self, configuration: Configuration) -> str:
-        """Return the name of a channel that was created without one."""
+        """Return the name of a new channel whose client chose none."""
 
     def make_secret(self, given: Mapping[str, Json]) -> str:
-        """Return the secret to store for a new channel, `given` the secret fields that the client sent."""
+        """Return a new channel's secret for storage. `given` are the secret fields that the client sent."""
 
     async def send(
         self,
@@ -58,9 +58,9 @@ class Channel(Protocol):
         sender: Sender,
         attempted_at: datetime,
     ) -> AttemptResult:
-        """Send a notification once and judge the answer, well within the lease of the delivery.
+        """Make one attempt to send a notification, well within the delivery's lease, and return the result.
 
-        Every attempt sends the same `delivery.id` and the same event, `delivery.payload`. Never raises
-        because of the receiver. Raises OSError if this machine cannot send anything: then the attempt
-        does not count.
+        Every attempt sends the same `delivery.id` and the same event, `delivery.payload`. Receiver failures
+        are results, not exceptions. Raises OSError if this machine cannot send anything. Such an attempt does
+        not count.
         """

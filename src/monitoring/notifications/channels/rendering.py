@@ -1,7 +1,7 @@
-"""Renders events as messages for people, with the same text in every chat.
+"""Renders events as messages for people, with the same text for every provider.
 
-The most important line of a text comes first, because a channel drops the last lines if its provider accepts
-no more. Names of monitors are untrusted text: each channel escapes what its provider would interpret.
+The most important line comes first, because a channel drops the last lines if the text exceeds its provider's
+limit. Monitor names are untrusted text: each channel escapes what its provider would interpret.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from monitoring.outbound.hosts import host_of
 
 
 def render_delivery(delivery: NotificationDelivery, sender: Sender) -> Message:
-    """Render a delivery's event, with a link to acknowledge it. Every attempt renders the same message.
+    """Render a delivery's event with its acknowledge link, if any. Every attempt renders the same message.
 
-    What a sandbox keeps leads to the sandbox's pages.
+    A sandbox's message links to the sandbox's pages.
     """
     base_url = current_backends().settings.base_url
     world = "/sandbox" if isinstance(sender, KeepingSender) else ""
@@ -40,7 +40,7 @@ def render_delivery(delivery: NotificationDelivery, sender: Sender) -> Message:
 
 
 def render_message(payload: str, app_url: str) -> Message:
-    """Render an event. `app_url` is where the pages of its world begin."""
+    """Render an event. `app_url` is the base URL of the app's live or sandbox pages."""
     return _render(orjson.loads(payload), app_url)
 
 
@@ -156,7 +156,7 @@ def _render_disabled(event: str, subject: Mapping[str, Json], app_url: str) -> M
 
 
 def _render_interrupted(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
-    """Render in the past tense, because a service that is offline sends the message once it is back."""
+    """Render an interruption in the past tense, because an offline service sends the message afterwards."""
     noticed_at = moment_in_words(subject["timestamp"])
     return Message(
         event=event,
@@ -193,14 +193,14 @@ def _render_digest(event: str, subject: Mapping[str, Json], app_url: str) -> Mes
 
 
 def _render_downtime(subject: Mapping[str, Json]) -> str:
-    """Render why a monitor is down, and since when."""
+    """Render why and since when a monitor has been down."""
     incident = subject["incident"]
     lasts = time_between(incident["started_at"], subject["timestamp"])
     return f"{incident['error_message']}. Down since {moment_in_words(incident['started_at'])}, for {lasts}."
 
 
 def _render_recent(subject: Mapping[str, Json]) -> str:
-    """Render how often the monitor went down within an hour; empty unless it is flapping."""
+    """Render how often the monitor went down within an hour. Empty below MOST_BEFORE_FLAPPING times."""
     count = subject.get("recent_incidents", 0)
     return f" It went down {count} times within an hour." if count >= MOST_BEFORE_FLAPPING else ""
 

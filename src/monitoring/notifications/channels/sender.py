@@ -1,4 +1,4 @@
-"""The HTTP client of workers that send notifications."""
+"""The HTTP client with which workers send notifications."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.settings import Settings
 
 
 class Sender(Protocol):
-    """Sends requests to permitted addresses only, and reports failures of the other side as results."""
+    """A client that connects to permitted addresses only, and reports receiver failures as results."""
 
     async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
         """Send a request and return the result. Raises OSError if this machine cannot send anything."""
@@ -24,7 +24,7 @@ _current: ContextVar[Sender | None] = ContextVar("current_sender", default=None)
 
 @asynccontextmanager
 async def open_sender(settings: Settings, sender: Sender | None = None) -> AsyncIterator[None]:
-    """Make this sender, or a new HTTP client, the current sender of tasks that start inside."""
+    """Make `sender`, or a new HTTP client if it is None, the current sender inside the context."""
     async with AsyncExitStack() as stack:
         token = _current.set(sender or _ClientOpenedLate(settings, stack))
         try:
@@ -34,14 +34,14 @@ async def open_sender(settings: Settings, sender: Sender | None = None) -> Async
 
 
 def current_sender() -> Sender | None:
-    """Return the sender of this task, or None outside `open_sender`."""
+    """Return the current sender. None outside `open_sender`."""
     return _current.get()
 
 
 class _ClientOpenedLate:
-    """An HTTP client that is opened for its first request, and stays open until `stack` is closed.
+    """An HTTP client that opens at its first request and stays open until `stack` is closed.
 
-    Loading it and its certificate authorities takes 70 ms and 4 MiB, and many workers send nothing.
+    Loading the client and its certificate authorities takes 70 ms and 4 MiB, and many workers send nothing.
     """
 
     def __init__(self, settings: Settings, stack: AsyncExitStack) -> None:
@@ -51,7 +51,7 @@ class _ClientOpenedLate:
         self._opening = asyncio.Lock()
 
     async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
-        """Send a request, as every sender does."""
+        """Send a request, opening the client first if necessary. Raises OSError as `Sender.send` does."""
         from monitoring.outbound.client import open_configured_client  # noqa: PLC0415 - see above
 
         async with self._opening:

@@ -1,4 +1,4 @@
-"""Channels to a provider such as Slack: read the secrets, send a request, judge the answer."""
+"""Channels to providers such as Slack: read the secrets, send a request, classify the response."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_READ_BYTES = 4 * MOST_SAID_CHARACTERS  # of UTF-8
 LEAST_SECRET_CHARACTERS = 6
 _SEPARATORS = re.compile(r"[^A-Za-z0-9_-]+")
 
-# A retry of the same message would get the same answer.
+# The response concerns the message itself, so a retry would get the same response.
 _MEANT_FOR_THE_MESSAGE = {
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -53,11 +53,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ProviderChannel:
-    """A type of channel to a provider, a `Channel`.
+    """A channel type for a provider. It implements `Channel`.
 
-    `name` is the provider's, for sentences. `write` renders a message as the request that the provider
-    documents, given the channel's fields and secrets. `hosts` are the provider's own; one that begins with a
-    dot matches all names with that ending.
+    `name` is the provider's display name. `write` renders a message as the provider's request, from the
+    channel's fields and secrets. `hosts` are the provider's own hosts. A host that begins with a dot matches
+    all names with that suffix.
     """
 
     name: str
@@ -65,11 +65,11 @@ class ProviderChannel:
     hosts: Collection[str] = ()
 
     def default_name(self, configuration: Configuration) -> str:
-        """Name a channel after the host of its URL, or else after the provider."""
+        """Return the host of the channel's URL, or the provider's name if the channel has no URL."""
         return name_after_host(configuration) if "url" in configuration else self.name[:MAX_NAME_CHARACTERS]
 
     def make_secret(self, given: Mapping[str, Json]) -> str:
-        """Store the secret fields."""
+        """Return the secret fields, encrypted for storage."""
         return store_secrets(given)
 
     async def send(
@@ -79,7 +79,7 @@ class ProviderChannel:
         sender: Sender,
         attempted_at: datetime,
     ) -> AttemptResult:
-        """Render the event as the provider's request, send it and judge the answer."""
+        """Render the event as the provider's request, send it and return the result."""
         del attempted_at
         try:
             secrets = read_secrets(receiver)
@@ -99,10 +99,10 @@ class ProviderChannel:
         return judge(exchange, self.name, texts_in(secrets))
 
     def _is_at(self, url: str) -> bool:
-        """Return whether a URL is the provider's own, which its certificate proves.
+        """Return whether a URL is HTTPS on one of the provider's hosts, so that TLS proves its identity.
 
-        Any other host is chosen by the team. Its answer is not kept, because it may be an internal service,
-        which the delivery log would make readable.
+        Any other host is chosen by the team and may be an internal service. Its response is not read, because
+        the delivery log would expose it.
         """
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -112,7 +112,7 @@ class ProviderChannel:
 
 
 class _ReaderOfRefusals:
-    """Reads as much of a refusal as is quoted, and nothing of a success, whose status is enough."""
+    """A body reader that reads only the quoted beginning of a refusal, and nothing of a success."""
 
     _read_bytes = 0
 
@@ -125,13 +125,13 @@ class _ReaderOfRefusals:
 
 
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
-    """Judge the answer of a provider, and quote it if it was kept.
+    """Classify a provider's response, quoting its body if it was read.
 
-    An answer that repeats a part of these secrets is not quoted, because more people read the log.
+    A response that repeats a part of `secrets` is not quoted, because more people can read the log.
 
-    2xx is the only success. 404 and 410 mean that the address no longer exists. After 400, 413, 415 and 422
-    the same message would be refused again, unless the answer says where the chat is now. Everything else is
-    retried, also 401 and 403, because the team may fix the credentials.
+    Only 2xx is a success. 404 and 410 mean that the address no longer exists. 400, 413, 415 and 422 are
+    permanent refusals, unless the response contains the chat's new id. Everything else is retried, including
+    401 and 403, because the team may fix the credentials.
     """
     result = judge_answer(exchange)
     if result.reception is Reception.DELIVERED or exchange.status_code is None:
@@ -159,7 +159,7 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
 
 
 def _quote(body: bytes, secrets: Iterable[str]) -> str:
-    """Quote the beginning of a provider's answer, on one line and without control characters."""
+    """Return the beginning of a response body as one line. Empty if it contains part of a secret."""
     text = body[:MOST_READ_BYTES].decode(errors="replace")
     if any(part in text for secret in secrets for part in _parts(secret)):
         return ""
@@ -168,7 +168,7 @@ def _quote(body: bytes, secrets: Iterable[str]) -> str:
 
 
 def _read_new_chat(body: bytes) -> str | None:
-    """Return the new id of a Telegram group that became a supergroup.
+    """Return the new id of a Telegram group that became a supergroup. None without one.
 
     https://core.telegram.org/bots/api#responseparameters
     """
@@ -180,7 +180,7 @@ def _read_new_chat(body: bytes) -> str | None:
 
 
 def _parts(secret: str) -> list[str]:
-    """Split a secret into the parts that an answer could repeat; the host of a URL is not secret."""
+    """Split a secret into the parts that a response could repeat. A URL's host is not secret."""
     parts = urlsplit(secret)
     hidden = f"{parts.path} {parts.query}" if parts.netloc else secret
     return [part for part in _SEPARATORS.split(hidden) if len(part) >= LEAST_SECRET_CHARACTERS]

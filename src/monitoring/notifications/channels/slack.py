@@ -1,4 +1,4 @@
-"""Slack: a message with an attachment, whose margin has a colour, to an incoming webhook.
+"""Slack: a message with a coloured attachment, sent to an incoming webhook.
 
 https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
 https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
@@ -21,7 +21,7 @@ _CONTROLS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Write a message for Slack."""
+    """Render a message for Slack."""
     attachment = {
         "fallback": fit(message.summary, _LIMITS["fallback"], _escape),
         "color": message.mood,

@@ -1,6 +1,6 @@
-"""Submits a message to the operator's mail server (RFC 5321, RFC 6409), and judges the answer.
+"""Submits messages to the operator's mail server (RFC 5321, RFC 6409), and classifies its replies.
 
-Only the operator can fix that server. So an attempt that fails because of it is always retried.
+Only the operator can fix that server, so attempts that fail because of it are always retried.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.outbound.certificates import explain, make_verifying_context
 from monitoring.settings.mail_server import MailServer, Security
 
-# Far shorter than the lease of a delivery. A slower server gets the message again, with the same id.
+# Far shorter than a delivery's lease. A slower server gets the message again, with the same id.
 TIMEOUT_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 
@@ -34,7 +34,7 @@ _CODES = range(200, 600)
 FIRST_PERMANENT = 500
 MUST_SIGN_IN = 530  # RFC 3207 §4, RFC 4954 §6
 
-# Of RFC 3463 §3.2 and RFC 7505: no such mailbox, no such domain, a mailbox that moved, a domain without mail.
+# From RFC 3463 §3.2 and RFC 7505: no such mailbox, no such domain, a moved mailbox, a domain without mail.
 _NOBODY = re.compile(r"5\.1\.(1|2|6|10)\b")
 
 # This machine has run out of resources: the mail server is not at fault.
@@ -64,7 +64,7 @@ class Envelope:
 
 
 async def submit_message(envelope: Envelope, server: MailServer, ca_file: Path | None) -> AttemptResult:
-    """Send a message once and judge the answer. Raises OSError if this machine cannot send anything."""
+    """Submit a message once and return the result. Raises OSError if this machine cannot send anything."""
     client = aiosmtplib.SMTP(
         hostname=server.host,
         port=server.port,
@@ -122,7 +122,10 @@ def _judge_message(answer: aiosmtplib.SMTPDataError) -> AttemptResult:
 
 
 def _blame_server(failed: Exception, server: MailServer) -> AttemptResult:
-    """Return a failure of the server. Its answer goes to the log only, because it may repeat credentials."""
+    """Return the result of a mail server failure, without quoting the reply, which may repeat credentials.
+
+    Raises OSError if this machine has run out of resources.
+    """
     root = failed if isinstance(failed, ssl.SSLError) else failed.__cause__
     if isinstance(root, OSError) and root.errno in _OURS:
         raise root
@@ -135,7 +138,7 @@ def _blame_server(failed: Exception, server: MailServer) -> AttemptResult:
 
 
 def _was_perhaps_taken(failed: Exception) -> bool:
-    """Return whether the server timed out or hung up after it had accepted the connection."""
+    """Return whether the server timed out or disconnected after it had accepted the connection."""
     fell_silent = isinstance(failed, (TimeoutError, aiosmtplib.SMTPServerDisconnected))
     return fell_silent and not isinstance(failed, aiosmtplib.SMTPConnectError)
 
@@ -149,7 +152,7 @@ def _explain(failed: Exception, root: BaseException | None) -> str:
 
 
 def _explain_mail(code: int) -> str:
-    """Judge the answer to MAIL, the first command that a server may refuse for any reason."""
+    """Explain a refusal of MAIL, the first command that a server may refuse for any reason."""
     if code == MUST_SIGN_IN:
         return "It wants the service to use TLS, or to sign in"
     return "It does not accept the service's sender" if code >= FIRST_PERMANENT else UNWILLING
@@ -164,7 +167,7 @@ def _refuse(message: str, code: int) -> AttemptResult:
 
 
 def _known(code: int | None) -> int | None:
-    """Return a valid status code, or None; aiosmtplib reports -1 for an invalid answer."""
+    """Return a valid reply code. None for other codes, such as aiosmtplib's -1 for an invalid reply."""
     return code if code in _CODES else None
 
 

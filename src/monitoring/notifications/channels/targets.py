@@ -1,4 +1,4 @@
-"""The addresses of channels, judged when a client gives them. Each connection judges them again."""
+"""Validates channel URLs when a client sets them. Every connection validates its address again."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from monitoring.outbound.reachability import may_be_reached
 
 
 async def demand_reachable(team_id: UUID, given: Mapping[str, Json]) -> None:
-    """Raise Problem if a channel, or a change of one, has an address that may not be connected to.
+    """Raise Problem if the URL of a new or changed channel has an address that is not permitted.
 
-    It may query DNS, so call it outside transactions. A sandbox connects to nobody, so it may have any.
+    It may query DNS, so call it outside transactions. A sandbox never connects, so any URL is permitted.
     """
     url = given.get("url")
     if not url or await is_sandbox(team_id):

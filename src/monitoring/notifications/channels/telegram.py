@@ -1,4 +1,4 @@
-"""Telegram: a message of a bot.
+"""Telegram: a message from a bot.
 
 https://core.telegram.org/bots/api#sendmessage
 """
@@ -12,13 +12,13 @@ from monitoring.notifications.channels.message import Message
 
 HOSTS = ("api.telegram.org",)
 
-# Without `parse_mode` nothing is formatted, but @names notify people. A zero-width character after the @
-# prevents that.
+# Without `parse_mode`, text is shown literally, but @names still notify people. A zero-width character after
+# the @ prevents that.
 _NO_MENTION = "@\u200b"
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Write a message for Telegram."""
+    """Render a message for Telegram."""
     links = "".join(f"\n{label}: {link}" for label, link in message.links.items())
     said = f"{message.title}\n{message.text}"
     body = {

@@ -1,4 +1,4 @@
-"""The webhook channel: signed posts to a team's own server, by Standard Webhooks.
+"""The webhook channel: signed requests to a team's own server, as in Standard Webhooks.
 
 https://www.standardwebhooks.com
 """
@@ -38,20 +38,20 @@ log = logging.getLogger(__name__)
 
 
 def make_secret(given: Mapping[str, Json]) -> str:
-    """Generate the secret with which the server verifies signatures. Clients cannot choose it."""
+    """Generate a signing secret, encrypted for storage. Clients cannot choose it."""
     del given
     return encrypt(generate_secret())
 
 
 def generate_secret() -> str:
-    """Generate 32 random bytes, in the notation of Standard Webhooks."""
+    """Generate a 32-byte signing secret in the Standard Webhooks format."""
     return SECRET_PREFIX + b64encode(secrets.token_bytes(SECRET_RANDOM_BYTES)).decode()
 
 
 async def send(
     delivery: NotificationDelivery, receiver: NotificationChannel, sender: Sender, attempted_at: datetime
 ) -> AttemptResult:
-    """Post the event byte for byte, signed, and judge the answer."""
+    """Send the signed event, whose bytes are the same at every attempt, and return the result."""
     try:
         secret = read_secret(receiver)
     except UndecryptableError as error:
@@ -71,7 +71,7 @@ def sign(secret: str, message_id: UUID, attempted_at: datetime, payload: str) ->
 
 
 def judge(exchange: Exchange) -> AttemptResult:
-    """Judge the answer. A server that answers 410 wants no more notifications."""
+    """Classify a response. 410 disables the channel, because the server wants no more notifications."""
     result = judge_answer(exchange)
     if result.status_code == HTTPStatus.GONE:
         return replace(result, reception=Reception.REFUSED, disabled_reason=GONE)

@@ -1,6 +1,6 @@
-"""The exam of a webhook's receiver: messages as ours are and as a forger's are, and what each answer means.
+"""The exam of a webhook receiver: sends valid and forged messages, and checks each response.
 
-All are tests, so that nobody is alerted. What the receiver answers is judged by its status alone.
+All messages are tests, so that nobody is alerted. Only the status of a response counts.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from monitoring.notifications.routing import TEST
 from monitoring.notifications.secrets import read_secret
 from monitoring.outbound.exchanges import Exchange, OutboundRequest
 
-# For each of seven messages, so that an exam ends within half a minute.
+# The timeout of each of seven messages, so that an exam ends within half a minute.
 TIMEOUT_SECONDS = 4.0
 
-# Standard Webhooks recommends a tolerance of five minutes, which its libraries have.
+# Older than the tolerance of five minutes that Standard Webhooks recommends and its libraries apply.
 OLD = timedelta(minutes=10)
 
 # Larger than any message that the service sends.
@@ -38,7 +38,7 @@ UNPROVEN = "Not sent, because the server does not accept a good message."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A message of the exam. `advice` is for a receiver that does not do as it should."""
+    """A message of the exam. `advice` is shown if the receiver does not respond correctly."""
 
     name: str
     is_to_be_accepted: bool
@@ -50,7 +50,7 @@ class Question:
 
 
 async def examine(receiver: NotificationChannel, sender: Sender, now: datetime) -> list[dict[str, Json]]:
-    """Examine a webhook's receiver. Return the `results` of the document's `ReceiverExam`.
+    """Examine a webhook's receiver, and return the `results` of the document's `ReceiverExam`.
 
     Raises OSError if this machine cannot send anything.
     """
@@ -69,7 +69,7 @@ async def examine(receiver: NotificationChannel, sender: Sender, now: datetime) 
 
 
 def _ask(secret: str, now: datetime) -> Iterator[Question]:
-    """Yield the messages in the order in which they are sent."""
+    """Yield the exam's messages in sending order."""
     good = Question(
         name="good",
         is_to_be_accepted=True,
@@ -133,7 +133,7 @@ def _ask(secret: str, now: datetime) -> Iterator[Question]:
 
 
 def _write(happened_at: datetime, **data: str) -> str:
-    """Write a test event, as the service writes others."""
+    """Render a test event with this time and data."""
     event = {"type": TEST, "timestamp": write_timestamp(happened_at), "data": data}
     return orjson.dumps(event).decode()
 
