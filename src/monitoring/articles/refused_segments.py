@@ -25,7 +25,7 @@ async def store_refusals(translation_id: UUID, refused: Mapping[str, str]) -> No
 
 
 async def find_refusals(translation_id: UUID) -> dict[str, Fault]:
-    """Return the faults of the last completed attempt, by segment hash."""
+    """Return the faults of the last attempt that the engine fully answered, by segment hash."""
     found = RefusedSegment.filter(translation_id=translation_id)
     return {row.segment_hash: Fault(row.fault) for row in await found}
 

@@ -32,7 +32,7 @@ def image_at(url: object, alt: str | None = None) -> dict[str, Any] | None:
 
 
 def website_at(address: object) -> dict[str, Any] | None:
-    """Return a `website` object for a post's address, or None without a host, as ids are unique per site."""
+    """Return a `website` object for a post's address, or None without a host. Ids are not globally unique."""
     try:
         parts = urlsplit(address if isinstance(address, str) else "")
     except ValueError:

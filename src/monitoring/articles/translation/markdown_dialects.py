@@ -49,7 +49,7 @@ _LITERALS = {  # by first character
     "{": re.compile(CODE_BETWEEN_TAGS),
     "~": re.compile(
         r"~(?=\\[A-Za-z])|(?<!~)~(?![~\s])[^~\n]{1,300}(?<!\s)~(?!~)"
-    ),  # TeX's blank; GitHub's strikethrough
+    ),  # TeX's tie; GitHub's strikethrough
 }
 _LOOSE_TAG = re.compile(r"</?(?:[A-Za-z][^<>\n]{0,1000})?>")
 _FIND_ENDS = {"{": braces_end, "<": tag_end}
