@@ -1,7 +1,7 @@
 """Publishers' test articles: validated like live ones, but published nowhere.
 
-They have a table of their own, so that no list, export or feed can meet them, nor they an article of the same
-id. Nothing but the state of their translations is kept, for a day.
+They have their own table, so that no list, export or feed includes them and their ids cannot clash.
+They are kept for a day. Of their translations, only the state is kept.
 """
 
 from __future__ import annotations
