@@ -1,1 +1,1 @@
-"""Articles from a publisher: we take them in, keep them in the blog storage and translate them."""
+"""Articles from publishers: receives them, keeps them in the blog storage and translates them."""

@@ -1,4 +1,4 @@
-"""Makes the translation engine that the settings name."""
+"""Creates the configured translation engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEEDED = {
 
 
 def read_chosen_terms(settings: Settings) -> Terms:
-    """Read the file of terms that the settings name, if any. Raises `SettingsError`, which names the line."""
+    """Read the configured terms file, if any. Raises `SettingsError`, which names the faulty line."""
     if settings.terms_file is None:
         return NO_TERMS
     try:
@@ -29,9 +29,9 @@ def read_chosen_terms(settings: Settings) -> Terms:
 
 
 def make_engine(settings: Settings, terms: Terms | None = None) -> Engine | None:
-    """Make the engine that the settings name, if any. Raises `SettingsError`, which names what is missing.
+    """Create the configured engine, or return None if there is none.
 
-    The file of terms is read unless `terms` are given.
+    The terms file is read unless `terms` is given. Raises `SettingsError`, which names every problem.
     """
     engine = _make_unchecked(settings, read_chosen_terms(settings) if terms is None else terms)
     if engine is None:
@@ -43,7 +43,7 @@ def make_engine(settings: Settings, terms: Terms | None = None) -> Engine | None
 
 
 def _make_unchecked(settings: Settings, terms: Terms) -> Engine | None:
-    """Import only the chosen engine: the packages of some take a third of a second to import."""
+    """Create the engine. Only its module is imported: some take a third of a second."""
     missing = [name for name in _NEEDED.get(settings.translator, ()) if not getattr(settings, name)]
     if missing:
         raise SettingsError(

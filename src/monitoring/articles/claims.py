@@ -1,7 +1,7 @@
 """Claims on translations: the right to translate one locale of an article.
 
 Only the worker that holds the claim can store its result. So each translation is stored once, at the newest
-revision, however many messages come and whenever a worker dies.
+revision, even if messages are redelivered or a worker dies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from monitoring.metrics import TRANSLATIONS_FINISHED
 
 @dataclass(frozen=True, slots=True)
 class TranslationClaim(leases.Claim[Translation]):
-    """The right to translate one locale of an article as it was when claimed."""
+    """The right to translate one locale of an article, with the article as it was when claimed."""
 
     when_given_back: ClassVar[Mapping[str, object]] = {"status": TranslationStatus.QUEUED}
 
@@ -35,28 +35,28 @@ class TranslationClaim(leases.Claim[Translation]):
 
 
 def is_due(now: datetime) -> Q:
-    """Match translations that a worker may claim: due, open, and into a configured locale."""
+    """Match claimable translations: due, open, and in a configured locale."""
     locales = current_backends().settings.locales
     return _has_come(now) & Q(status__in=OPEN_STATUSES, locale__in=locales)
 
 
 def lease() -> timedelta:
-    """Return how long a claim lasts unless the worker renews it."""
+    """Return how long a claim lasts without renewal."""
     return timedelta(seconds=current_backends().settings.translation_lease_seconds)
 
 
 async def claim_translation(article_id: UUID) -> TranslationClaim | None:
     """Claim a due translation of the article and count the attempt. Returns None if nothing is due.
 
-    A translation that has used up its attempts, because each time its worker was killed, ends as failed here.
-    If workers died of one locale, all that are due end with it: they have the same text.
+    A due translation without attempts left becomes failed here: its worker was killed each time. If one
+    locale has killed too many workers, all other due locales fail too, since they have the same text.
     """
     async with TranslationClaim.beginning(Translation.filter(article_id=article_id)) as claim_id:
         return await _claim(article_id, claim_id)
 
 
 async def needs_to_be_alone(article_id: UUID) -> bool:
-    """Return whether a worker died of one of the article's translations, or of another at the same time."""
+    """Return whether a worker died while translating this article, perhaps because of another one."""
     open_rows = Translation.filter(article_id=article_id, status__in=OPEN_STATUSES)
     died = Q(worker_deaths__gt=0) | (
         Q(status=TranslationStatus.TRANSLATING) & _has_come(current_backends().clock.now())
@@ -65,7 +65,7 @@ async def needs_to_be_alone(article_id: UUID) -> bool:
 
 
 async def note_worker_deaths(rows: QuerySet[Translation], now: datetime) -> None:
-    """Queue those again whose worker died, in the caller's transaction. The rows are nobody's any more."""
+    """Requeue translations whose worker died, within the caller's transaction. `rows` have no live claim."""
     died = rows.filter(status=TranslationStatus.TRANSLATING).select_for_update(skip_locked=True).only("id")
     if ids := [row.id for row in await died]:
         await Translation.filter(id__in=ids).update(

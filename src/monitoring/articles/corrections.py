@@ -1,4 +1,4 @@
-"""Corrections by people: of single segments, kept in the translation memory above every engine."""
+"""Human corrections of single segments. In the translation memory, they override every engine."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from monitoring.audit.service import record
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 
-# A hostile article takes seconds. It gets its own threads: the shared ones store files and resolve names.
+# Reading a hostile article takes seconds, so it has its own threads: others store files and resolve names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-correct")
 
 
 class UnknownSegment(Exception):  # noqa: N818 - what the caller named
-    """The article has no such segment now. The message is the segment's hash."""
+    """The article does not currently contain this segment. The message is the segment's hash."""
 
 
 class BrokenCodes(Exception):  # noqa: N818 - what the caller wrote
-    """A correction lacks codes of its source, or changes other markup. The message is the segment's hash."""
+    """A correction lacks codes of its source, or breaks other markup. The message is the segment's hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranslatedSegment:
-    """A segment of an article, and its text in a locale, with codes such as `<g1>` in both.
+    """A segment of an article and its translation into a locale, with codes such as `<g1>` in both.
 
-    `text` is None if the segment is in English, or its translation is no longer remembered. `fault` says why
-    it is in English. A text that does not fit the article's markup is remembered: it fits elsewhere.
+    `text` is None if the translation memory has no translation. `fault` says why the segment is in English.
+    A translation that breaks this article's markup is still remembered, since it may fit in other articles.
     """
 
     hash: str
@@ -56,7 +56,7 @@ class TranslatedSegment:
 
 
 async def list_segments(article: Article, locale: str) -> list[TranslatedSegment]:
-    """List the segments of the newest revision in the order of the article, each once."""
+    """List the distinct segments of the newest revision in document order."""
     sources = _by_hash(await _read(article))
     row = await Translation.get_or_none(article_id=article.id, locale=locale)
     engine = row.engine if row and row.engine else ""
@@ -76,10 +76,10 @@ async def list_segments(article: Article, locale: str) -> list[TranslatedSegment
 
 
 async def correct(article: Article, locale: str, texts: Mapping[str, str], actor: Actor) -> int:
-    """Correct segments by their hashes, and queue the locale again. Returns how many were changed.
+    """Correct segments by hash and requeue the locale. Returns the number of changed segments.
 
-    They hold in other articles with the same segment too, from their next translation on. Raises
-    `UnknownSegment` and `BrokenCodes`, and then has changed nothing.
+    Corrections also apply to other articles with the same segment, from their next translation on. Raises
+    `UnknownSegment` or `BrokenCodes`; then nothing has changed.
     """
     source = await _read(article)
     sources = _by_hash(source)
@@ -103,12 +103,12 @@ async def correct(article: Article, locale: str, texts: Mapping[str, str], actor
             await note_uses(article.id, list(changed))
             await remember_segments(article.id, PEOPLE, locale, changed)
             await _queue_again(article, locale, actor)
-            await forget_refusals(article.id, locale, list(changed))  # as workers do, after their translation
+            await forget_refusals(article.id, locale, list(changed))  # after the translation, as in workers
     return len(changed)
 
 
 async def take_back_correction(article: Article, locale: str, segment_hash: str, actor: Actor) -> bool:
-    """Let the engine have the last word again. Returns whether there was a correction.
+    """Remove a correction and requeue the locale. Returns whether there was a correction.
 
     Raises `UnknownSegment`.
     """
@@ -122,10 +122,9 @@ async def take_back_correction(article: Article, locale: str, segment_hash: str,
 
 
 async def _queue_again(article: Article, locale: str, actor: Actor) -> None:
-    """Queue a locale in whatever state it is, and record who changed its words.
+    """Requeue a locale whatever its status, and record who changed its text.
 
-    A worker that is translating it knows only the former words. So it loses its claim, and with it the right
-    to store its work.
+    A worker that is translating it has the old text. So it loses its claim and cannot store its result.
     """
     for team in await find_readers():
         await record(team.id, actor, Action.TRANSLATION_CORRECTED, f"{article.slug}: {locale}", article.id)

@@ -1,4 +1,4 @@
-"""The translation engine of a worker, in threads of its own where it may be slow."""
+"""Runs a worker's translation engine in threads of its own, where it may block."""
 
 from __future__ import annotations
 
@@ -35,15 +35,14 @@ Result = TypeVar("Result")
 
 
 def locales_at_once(settings: Settings) -> int:
-    """Return how many locales of an article are translated at once: each has a request under way."""
+    """Return how many locales of an article are translated in parallel, with one engine request each."""
     return min(len(settings.locales), settings.translator_concurrency)
 
 
 class EngineRunner:
-    """An engine and its own threads, so that the blog storage never waits for the engine's threads.
+    """An engine with its own threads, so that the blog storage never waits for the engine.
 
-    Some threads read and write articles, and others ask the engine. Requests for one article take turns with
-    those for others.
+    Some threads read and write articles, others call the engine. Articles take turns with their requests.
     """
 
     def __init__(self, engine: Engine, settings: Settings, terms: Terms) -> None:
@@ -55,11 +54,11 @@ class EngineRunner:
             settings.worker_threads * locales_at_once(settings), thread_name_prefix="translation"
         )
         self._requests = FairThreads(settings.translator_concurrency, "engine")
-        # If an article may have killed a worker, it is translated alone: then it harms no other.
+        # An article that may have killed a worker is translated alone, so that it harms no other.
         self.lock = SharedExclusiveLock()
 
     async def read(self, payload: Mapping[str, Any]) -> SourceArticle:
-        """Find the texts of a payload that readers see."""
+        """Find the reader-visible texts in a payload."""
         return await self._run(partial(read_article, payload, self._brand_names))
 
     async def find_links(self, *payloads: Mapping[str, Any]) -> list[PageLink]:
@@ -67,7 +66,7 @@ class EngineRunner:
         return [link for payload in payloads for link in await self._run(partial(find_page_links, payload))]
 
     async def find_heading_ids(self, payload: Mapping[str, Any]) -> list[str]:
-        """Find the ids that sites make of an English text's headings."""
+        """Find the ids that sites generate for the headings of an English text."""
         return await self._run(partial(find_heading_ids, payload))
 
     async def translate(
@@ -79,7 +78,7 @@ class EngineRunner:
         known: Mapping[str, str],
         corrections: Mapping[str, str],
     ) -> TranslatedArticle:
-        """Translate an article's texts. Raises the engine's errors, and `BudgetUsedUp`."""
+        """Translate an article. Raises the engine's errors and `BudgetUsedUp`."""
         estimate = source.cost(self.engine.batch_limit, {**known, **corrections})
         async with metered(self.engine, self._name, locale, estimate) as engine:
             work = partial(
@@ -117,7 +116,7 @@ def _measured(engine_name: str, locale: str) -> Iterator[None]:
     try:
         with ENGINE_SECONDS.labels(engine_name, locale).time():
             yield
-    except TooMuchMarkupError:  # no error of the engine
+    except TooMuchMarkupError:  # not an engine error
         raise
     except Exception as error:
         ENGINE_ERRORS.labels(engine_name, _kind_of(error)).inc()
@@ -135,10 +134,10 @@ _current: ContextVar[EngineRunner | None] = ContextVar("current_engine", default
 
 @asynccontextmanager
 async def open_engine(settings: Settings, engine: Engine | None = None) -> AsyncIterator[None]:
-    """Let tasks that start inside use this engine, or else the one that the settings name.
+    """Provide `engine`, or else the configured engine, to tasks that start in this context.
 
-    Raises `SettingsError` if the engine cannot serve the locales, or the file of terms is wrong. Without an
-    engine, translations wait.
+    Raises `SettingsError` if the engine does not support the locales or the terms file is invalid. Without an
+    engine, translations stay queued.
     """
     terms = read_chosen_terms(settings)
     engine = engine or make_engine(settings, terms)

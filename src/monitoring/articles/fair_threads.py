@@ -1,4 +1,4 @@
-"""Threads for the work of many owners, who take turns: no owner waits until all of another's work is done."""
+"""A thread pool shared fairly by several owners: none waits until all of another's work is done."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class FairThreads:
     def __init__(self, count: int, name: str) -> None:
         self._threads = ThreadPoolExecutor(count, thread_name_prefix=name)
         self._lock = Lock()
-        self._waiting: dict[Hashable, deque[tuple[Future[Any], Callable[[], Any]]]] = {}  # who is next, first
+        self._waiting: dict[Hashable, deque[tuple[Future[Any], Callable[[], Any]]]] = {}  # next owner first
         self._is_closed = False
 
     def submit(self, owner: Hashable, work: Callable[[], Result]) -> Future[Result]:
-        """Have the work done, unless its future is cancelled before it begins. Closing cancels it, too."""
+        """Schedule work for an owner. `close` cancels work that has not started."""
         future: Future[Result] = Future()
         with self._lock:
             if self._is_closed:
@@ -32,7 +32,7 @@ class FairThreads:
         return future
 
     def close(self) -> None:
-        """Cancel the work that has not begun."""
+        """Cancel all work that has not started."""
         with self._lock:
             self._is_closed = True
             waiting = [future for works in self._waiting.values() for future, _ in works]
@@ -45,20 +45,20 @@ class FairThreads:
         with self._lock:
             owner = next(iter(self._waiting), None)
             works = self._waiting.pop(owner, None)
-            if not works:  # closed meanwhile
+            if not works:  # closed in the meantime
                 return
             future, work = works.popleft()
             if works:
-                self._waiting[owner] = works  # behind all others
+                self._waiting[owner] = works  # after all other owners
         if not future.set_running_or_notify_cancel():
             return
         try:
             future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - whoever waits for the work gets it
+        except BaseException as error:  # noqa: BLE001 - the future passes it on
             future.set_exception(error)
 
 
 def _cancel(future: Future[Any]) -> None:
-    """Cancel a future for those, too, who wait for several at once."""
+    """Cancel a future, and notify `wait` and `as_completed`, which `cancel` alone does not."""
     future.cancel()
     future.set_running_or_notify_cancel()

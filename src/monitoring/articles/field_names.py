@@ -1,8 +1,8 @@
-"""Which names of a submission are read as what. All other names are kept and passed on to the site.
+"""The meaning of field names in a submission. Fields with other names are kept and passed on to the site.
 
-Publishers call one thing by many names, and what is not read is a text in English or a draft in public. A
-name is listed by its words, with who writes it: `body html` is `body_html`, `body-html`, `bodyHtml`,
-`bodyHTML` and `BodyHtml`. The document holds some of them to a form, under `patternProperties`.
+Publishers use many names for one thing. An unrecognized field can leave a text in English or publish a draft.
+Each name is listed as separate words, with its publishers: `body html` stands for `body_html`, `body-html`,
+`bodyHtml`, `bodyHTML` and `BodyHtml`. The document restricts some of them under `patternProperties`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ABBREVIATIONS = frozenset({"html", "md"})
 
 
 def _spell(table: str) -> Iterator[str]:
-    """Spell the names in the first column of a table."""
+    """Yield every spelling of the names in the first column of a table."""
     for line in filter(None, map(str.strip, table.splitlines())):
         first, *others = words = re.split(r"\s{2,}", line)[0].split()
         camel = "".join(map(str.capitalize, others))
@@ -60,7 +60,7 @@ HTML_TEXTS = (
     """),
     "content:encoded",  # RSS, Medium's feed
 )
-# The article's text in the form that `format` names, or that it looks like.
+# The article's text in the format that `format` names, or else in the detected format.
 OTHER_TEXTS = tuple(
     _spell("""
         content               the document, BlogSEO
@@ -93,7 +93,7 @@ OTHER_TEXTS = tuple(
 )
 TEXTS = frozenset((*MARKDOWN_TEXTS, *HTML_TEXTS, *OTHER_TEXTS))
 
-# The headline, the best first.
+# The headline, in order of preference.
 TITLES = tuple(
     _spell("""
         title                 the document
@@ -106,7 +106,7 @@ TITLES = tuple(
     """)
 )
 
-# The address of the article on the publisher's site, the best first.
+# The article's address on the publisher's site, in order of preference.
 ADDRESSES = tuple(
     _spell("""
         canonical url         Forem, Ghost, Hashnode
@@ -116,7 +116,7 @@ ADDRESSES = tuple(
     """)
 )
 
-# Tags, the best first.
+# Tags, in order of preference.
 TAGS = tuple(
     _spell("""
         tags                  the document
@@ -124,7 +124,7 @@ TAGS = tuple(
     """)
 )
 
-# The publisher's own translations of the article, and the locale of one in a list.
+# The publisher's own translations of the article. `LOCALES` names the locale of a translation in a list.
 OWN_TRANSLATIONS = tuple(
     _spell("""
         translations          the document, Directus
@@ -141,7 +141,7 @@ LOCALES = tuple(
     """)
 )
 
-# When it was published, for exports. Only `published_at` orders submissions.
+# The publication time, for exports. Only `published_at` orders submissions.
 PUBLICATION_TIMES = tuple(
     _spell("""
         published at          the document, Ghost, Hashnode
@@ -157,7 +157,7 @@ PUBLICATION_TIMES = tuple(
     """)
 )
 
-# Fields that may contain many words and are not the article's text.
+# Fields that may be long but are not the article's text.
 OTHER_WORDS = frozenset(
     _spell("""
         excerpt               the document
@@ -187,7 +187,7 @@ OTHER_WORDS = frozenset(
     """)
 ).union(OWN_TRANSLATIONS)
 
-# What happened to the article, beside it. Only `event`, `status` and `article.status` can erase an article.
+# The event, beside the article. Only `event`, `status` and `article.status` can delete an article.
 EVENTS = tuple(
     _spell("""
         event                 the document, SEOcraftAI
@@ -201,7 +201,7 @@ EVENTS = tuple(
         action                Storyblok
     """)
 )
-# The same, but others use these names too: only a value that has none but the document's words is an event.
+# The same, but these names have other uses too: a value is an event only if all its words are event words.
 PERHAPS_EVENTS = tuple(
     _spell("""
         type                  Prismic, envelopes of events
@@ -218,7 +218,7 @@ PERHAPS_EVENTS = tuple(
         hook
     """)
 )
-# The state of the article, in it or beside it.
+# The article's state, inside `article` or beside it.
 STATES = (
     *_spell("""
         status                the document, Ghost, WordPress
@@ -247,7 +247,7 @@ STATES = (
     "_status",  # Payload
 )
 
-# `false` takes the article back. The first two may also be the time of its publication.
+# `false` withdraws the article. The first two may instead contain the publication time.
 SHOWING_FLAGS = tuple(
     _spell("""
         published             DEV and Forem
@@ -269,7 +269,7 @@ SHOWING_FLAGS = tuple(
         is approved
     """)
 )
-# `true` takes the article back.
+# `true` withdraws the article.
 HIDING_FLAGS = (
     *_spell("""
         draft                 Hugo, Jekyll
@@ -296,7 +296,7 @@ HIDING_FLAGS = (
     """),
     *("_draft", "_archived", "_deleted"),  # Webflow before 2023
 )
-# A time takes the article back.
+# Any time here withdraws the article.
 HIDING_TIMES = tuple(
     _spell("""
         archived at
@@ -304,7 +304,7 @@ HIDING_TIMES = tuple(
         deleted at            Laravel, Directus
     """)
 )
-# `true`, beside the article, makes the submission a test.
+# `true` beside the article marks the submission as a test.
 TEST_FLAGS = tuple(
     _spell("""
         test
@@ -312,6 +312,6 @@ TEST_FLAGS = tuple(
     """)
 )
 
-# Fields that give the article's state, and are not part of its content.
+# Fields for the article's state, which are not part of its content.
 PUBLISHING_FIELDS_OF_ARTICLE = frozenset((*STATES, *SHOWING_FLAGS, *HIDING_FLAGS, *HIDING_TIMES))
 PUBLISHING_FIELDS = PUBLISHING_FIELDS_OF_ARTICLE.union(EVENTS, PERHAPS_EVENTS, TEST_FLAGS)

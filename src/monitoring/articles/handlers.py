@@ -1,4 +1,4 @@
-"""The operations of the Articles tag."""
+"""Handlers for the operations of the Articles tag."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ REVALIDATED = {"Cache-Control": "private, no-cache"}
 
 
 async def _demand_blog_storage() -> None:
-    """Refuse a submission before its body is read if there is nowhere to keep it."""
+    """Raise Problem before the body is read if no blog storage is configured."""
     if current_backends().blog_storage is None:
         raise Problem("blog_storage_not_configured")
 
@@ -56,7 +56,7 @@ async def _demand_blog_storage() -> None:
 async def deliver_article(
     body: dict[str, Any], x_wp_webhook_name: str | None = None, caller: TestPublisher | None = None
 ) -> Reply:
-    """Take articles in one after the other. What was stored before one fails is a duplicate the next time."""
+    """Receive articles in order. If one fails, those stored before it are duplicates in the next delivery."""
     submissions = read_submissions(body, x_wp_webhook_name)
     mark = {"is_test": True} if caller else {}
     if any(map(is_test_submission, submissions)):
@@ -75,7 +75,7 @@ async def deliver_article(
 
 
 async def _take_in_test(submission: dict[str, Any]) -> TestArticle:
-    """Take a test in, and ask for its translation for nobody."""
+    """Receive a test article, and request its translation if it is due."""
     article = await receive_test_submission(submission)
     DELIVERIES.labels("test").inc()
     if article.is_due:
@@ -84,7 +84,7 @@ async def _take_in_test(submission: dict[str, Any]) -> TestArticle:
 
 
 async def _take_in(submission: dict[str, Any]) -> Article:
-    """Take an article in, and ask for its translation once everything is stored."""
+    """Receive an article, and request its translation if it has a new revision."""
     receipt = await service.receive_submission(submission)
     DELIVERIES.labels(receipt.kind).inc()
     if receipt.is_new_revision:
@@ -93,7 +93,7 @@ async def _take_in(submission: dict[str, Any]) -> Article:
 
 
 @checked_before_body(demand_reader)
-async def list_articles(  # noqa: PLR0913 - one argument a parameter of the document
+async def list_articles(  # noqa: PLR0913 - one argument per API parameter
     *,
     limit: int,
     cursor: str | None = None,
@@ -111,7 +111,7 @@ async def list_articles(  # noqa: PLR0913 - one argument a parameter of the docu
 
 @checked_before_body(demand_reader)
 async def get_article(article_id: str, caller: Caller | TestPublisher | None = None) -> Reply:
-    """Return an article and the state of its translations."""
+    """Return an article with the state of its translations."""
     log_article(UUID(article_id))
     if isinstance(caller, TestPublisher):
         test = await find_test_article(UUID(article_id))
@@ -126,7 +126,7 @@ async def get_article(article_id: str, caller: Caller | TestPublisher | None = N
 
 @checked_before_body(demand_reader)
 async def get_article_translation(article_id: str, locale: str) -> Reply:
-    """Return an article in a locale from the blog storage."""
+    """Return an article's page in a locale from the blog storage."""
     log_article(UUID(article_id))
     article, page = await reading.read_translation(UUID(article_id), locale)
     return Reply.tagged(represent_translation(article, locale, page), headers=REVALIDATED)
@@ -136,7 +136,7 @@ async def get_article_translation(article_id: str, locale: str) -> Reply:
 async def list_translation_segments(
     article_id: str, locale: str, *, limit: int, cursor: str | None = None
 ) -> Reply:
-    """Return a page of an article's segments, from the start again if the cursor's segment is gone."""
+    """Return a page of an article's segments. Restarts at the first one if the cursor's segment is gone."""
     segments = await list_segments(await _find_translated(article_id, locale), locale)
     hashes = [segment.hash for segment in segments]
     last_id = decode_cursor(cursor)
@@ -149,7 +149,7 @@ async def list_translation_segments(
 async def correct_translation_segment(
     article_id: str, locale: str, segment_id: str, body: dict[str, str | None], caller: Caller
 ) -> Reply:
-    """Take a correction or take it back, and have the locale translated again if that changes anything."""
+    """Store or remove a correction, and request a translation of the locale if anything changed."""
     article = await _find_translated(article_id, locale)
     text, actor = body["text"], caller.actor
     try:
@@ -168,7 +168,7 @@ async def correct_translation_segment(
 
 
 async def _find_translated(article_id: str, locale: str) -> Article:
-    """Return an article with this locale. Raises Problem if there is none."""
+    """Return an article that has this locale. Raises Problem if there is none."""
     log_article(UUID(article_id))
     article = await service.find_article(UUID(article_id))
     if article is None:
@@ -181,7 +181,7 @@ async def _find_translated(article_id: str, locale: str) -> Article:
 async def delete_article(
     article_id: str, if_match: str | None = None, caller: TestPublisher | None = None
 ) -> Reply:
-    """Erase an article. Its files follow at once, or as soon as the blog storage can be had."""
+    """Delete an article. Its files are removed now, or as soon as the blog storage is available."""
     if caller:
         if not await delete_test_article(UUID(article_id), if_match):
             raise Problem("article_not_found")

@@ -1,4 +1,4 @@
-"""The history of an article: events that neither its rows nor the audit log keep."""
+"""Article history: events that neither the article's rows nor the audit log keep."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from uuid import UUID
 
 from monitoring.articles.models import Article, HistoryEntry, HistoryEvent, Translation
 
-# So that an article that its publisher saves every minute has no endless history.
+# Bounds the history of an article that its publisher saves every minute.
 KEPT_REVISIONS = 20
 
 
 async def note_revision(article: Article, event: HistoryEvent, now: datetime) -> None:
-    """Record that a revision came, or that the article is public now, within the caller's transaction."""
+    """Record a new revision or a publication, within the caller's transaction."""
     old = HistoryEntry.filter(article_id=article.id, revision__lte=article.revision - KEPT_REVISIONS)
     await old.delete()
     await HistoryEntry.create(
@@ -23,7 +23,7 @@ async def note_revision(article: Article, event: HistoryEvent, now: datetime) ->
 async def note_translation(
     row: Translation, event: HistoryEvent, *, reason: str | None = None, now: datetime | None = None
 ) -> None:
-    """Record that a translation is stored, or was given up, within the caller's transaction."""
+    """Record that a translation was stored or has failed, within the caller's transaction."""
     await HistoryEntry.create(
         article_id=row.article_id,
         happened_at=now or datetime.now(UTC),
@@ -35,10 +35,10 @@ async def note_translation(
 
 
 async def list_history(article_id: UUID, limit: int) -> list[HistoryEntry]:
-    """List the newest entries of an article, newest first."""
+    """List up to `limit` history entries of an article, newest first."""
     return await HistoryEntry.filter(article_id=article_id).order_by("-id").limit(limit)
 
 
 async def forget_history(article_id: UUID) -> None:
-    """Forget a deleted article's history, which may quote it, within the caller's transaction."""
+    """Delete an article's history, which may quote its content, within the caller's transaction."""
     await HistoryEntry.filter(article_id=article_id).delete()

@@ -1,4 +1,4 @@
-"""The rows of new articles and of their translations, and the folders that articles get."""
+"""Creates the rows of new articles and their translations, and chooses article folders."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from monitoring.backends.inserts import insert_together
 
 
 async def find_taken_folders(submission: Submission) -> dict[str, str]:
-    """Find the submission's article, and the articles in folders that it could have. By identity."""
+    """Return folders by article identity: for the submission's article and those in its candidate folders."""
     taken = Article.filter(Q(identity=submission.identity) | Q(slug__in=list(submission.folders())))
     return dict(await taken.values_list("identity", "slug"))
 
 
 def make_article(submission: Submission, taken_folders: Collection[str], now: datetime) -> Article:
-    """Make a new article, in its best folder that is still free if it is published."""
+    """Make a new article: in its best free folder if published, else in its private folder."""
     is_published = submission.status is PublicationStatus.PUBLISHED
     return Article(
         identity=submission.identity,
@@ -46,7 +46,7 @@ def make_article(submission: Submission, taken_folders: Collection[str], now: da
 
 
 def choose_folder(submission: Submission, taken_folders: Collection[str]) -> str:
-    """Return the article's best folder that is still free."""
+    """Return the first of the submission's candidate folders that is free."""
     return next(folder for folder in submission.folders() if folder not in taken_folders)
 
 

@@ -1,8 +1,7 @@
-"""The translations that a publisher makes itself, which take the place of ours. Pure.
+"""The publisher's own translations, which replace ours. Pure.
 
-They stand in `article.translations`: by locale, or as a list of objects that name theirs. Directus writes a
-list, Strapi calls it `localizations`. Other values under these names, such as the ids that Polylang writes,
-are no translations.
+They are in `article.translations`: a map by locale, or a list of objects with a locale field. Directus sends
+a list, Strapi calls the field `localizations`. Other values there, such as Polylang's ids, are ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from monitoring.articles.models import PublicationStatus
 from monitoring.articles.publishing_words import read_status
 from monitoring.articles.translation.article import FIELDS_FOR_READERS
 
-# As the engine of pages that the publisher has translated.
+# The engine name of pages that the publisher translated.
 PUBLISHER = "publisher"
 
 FIELD = OWN_TRANSLATIONS[0]
@@ -24,9 +23,9 @@ _WORDS = frozenset((*FIELDS_FOR_READERS, *TAGS, "format"))
 
 
 def keep_own_translations(payload: dict[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a payload with all translations under one name, and those kept that it does not mention.
+    """Return a payload with all own translations in `FIELD`, including those from `kept` that it lacks.
 
-    One that is null, or a draft, is taken back: it is not there any more.
+    A translation that is null or a draft is withdrawn and so omitted.
     """
     told = dict(_read(payload["article"]))
     own = {locale: one for locale, one in (dict(_read(kept)) | told).items() if one is not None}
@@ -37,14 +36,14 @@ def keep_own_translations(payload: dict[str, Any], kept: Mapping[str, Any]) -> d
 
 
 def find_own_translation(payload: Mapping[str, Any], locale: str) -> dict[str, Any] | None:
-    """Return the publisher's translation into a locale: its fields for readers; None if there is none."""
+    """Return the reader-visible fields of the publisher's translation into a locale, or None without one."""
     own = dict(_read(payload["article"]))
     found = own.get(_normalize(locale))
     return {name: value for name, value in found.items() if name in _WORDS} if found else None
 
 
 def with_each_own_translation(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """List the payload, and what each of the publisher's translations makes of it."""
+    """Return the payload, followed by the payload with each of the publisher's translations applied."""
     own = filter(None, dict(_read(payload["article"])).values())
     return [payload, *(with_own_translation(payload, one) for one in own)]
 
@@ -58,9 +57,9 @@ def without_own_translations(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def leave_for_engine(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a payload with what the publisher has not translated, such as a description.
+    """Return a payload without the fields that the publisher has translated.
 
-    Under whatever name the publisher gives a text or a title, it stands for those of the article.
+    A translated text under any text field name removes all text fields. The same holds for titles and tags.
     """
     given = set(own)
     for group in (set(TEXTS), set(TITLES), set(TAGS)):
@@ -70,12 +69,12 @@ def leave_for_engine(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict
 
 
 def with_own_translation(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the publisher's translation beside what the engine has translated."""
+    """Return the payload with the publisher's translation applied over the article's fields."""
     return {**payload, "article": {**payload["article"], **own}}
 
 
 def _read(article: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """Go through the translations by locale. None stands for one that is taken back."""
+    """Yield each locale with its translation, or with None if the translation is withdrawn."""
     for name in OWN_TRANSLATIONS:
         match article.get(name):
             case dict() as by_locale:
@@ -101,6 +100,6 @@ def _has_words(one: Mapping[str, Any]) -> bool:
 
 
 def _normalize(locale: str) -> str:
-    """Write `es_ES` and `es-ES` as `es`, and `pt_BR` as `pt-br`. Only the usual country says nothing more."""
+    """Normalize a locale: `es_ES` to `es`, `pt_BR` to `pt-br`. A region equal to the language is dropped."""
     language, _, rest = locale.strip().lower().replace("_", "-").partition("-")
     return language if rest in ("", language) else f"{language}-{rest}"

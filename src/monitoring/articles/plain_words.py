@@ -1,4 +1,4 @@
-"""Short texts of publishers as words without markup, and folders named after them. Pure."""
+"""Converts short texts from publishers to plain text and to folder names. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from anyascii import anyascii
 
 MAX_FOLDER_CHARACTERS = 120
 
-# Tags of blocks separate words; other tags may be within a word. `<Button>` in a title is a word.
+# Block tags separate words; inline tags may be inside a word. Other tags, such as `<Button>`, are text.
 _BLOCK_TAG = re.compile(
     r"</?(?:br|p|div|h[1-6]|hr|li|ul|ol|section|header|figure|figcaption)\b[^<>]*>", re.IGNORECASE
 )
@@ -23,7 +23,7 @@ _APOSTROPHE = re.compile(r"(?<=\w)['\u2018\u2019\u02bc\u02bb\u02b9\u2032\uff07`\
 
 
 def read_words(text: str) -> str:
-    """Return the words of a short text, which may be HTML, as its translation reads it too."""
+    """Return a short text, which may be HTML, as plain text on one line."""
     text = _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", text))
     return " ".join(html.unescape(text).split())
 
@@ -31,8 +31,8 @@ def read_words(text: str) -> str:
 def name_folder(text: str | None) -> str:
     """Make a folder name of lower-case ASCII letters, digits and single hyphens. It may be empty.
 
-    Words never grow together: every other character becomes a hyphen, except apostrophes. Letters of scripts
-    with capitals are written in Latin ones; those of other scripts are left out.
+    Apostrophes are dropped, and other characters become hyphens, so words never merge. Letters of scripts
+    with capitals are transliterated; letters of other scripts are dropped.
     """
     letters = _APOSTROPHE.sub("", unicodedata.normalize("NFC", read_words(text or "")))
     latin = "".join(map(_in_latin, letters)).lower()
@@ -45,7 +45,7 @@ def _in_latin(char: str) -> str:
             return anyascii(char)
         case "No":  # fractions and superscripts
             return f" {anyascii(char)} "
-        case "Mn" | "Cf":  # marks above letters, soft hyphens
+        case "Mn" | "Cf":  # combining marks, soft hyphens
             return ""
         case _:
             return char if char.isascii() else " "

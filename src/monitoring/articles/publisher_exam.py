@@ -1,6 +1,6 @@
-"""The exam of a publisher: how each article is answered, and what the next posts say of the publisher. Pure.
+"""Tests a publisher's retries: chooses the answer to each article and evaluates the requests after it. Pure.
 
-Times are seconds of any one clock.
+Times are in seconds on any one clock.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from monitoring.articles.submissions import read_submission
 
 RETRY_AFTER_SECONDS = 5
 
-# Clocks of two machines, and timers that fire a little early.
+# Allows for clock differences and for timers that fire a little early.
 TOLERANCE_SECONDS = 0.2
 
 
 class Lesson(StrEnum):
-    """How the first post of an article is answered. Later ones get 202, and after a 400 another 400."""
+    """The answer to the first request for an article. Later requests get 202, or 400 again after a 400."""
 
     UNAVAILABLE = "503 with Retry-After"
     SILENT = "no answer"
@@ -29,12 +29,12 @@ class Lesson(StrEnum):
 
 
 LESSONS = tuple(Lesson)
-SENT_AGAIN = {Lesson.UNAVAILABLE, Lesson.SILENT}  # the others are answered for good
+SENT_AGAIN = {Lesson.UNAVAILABLE, Lesson.SILENT}  # the others get a final answer
 
 
 @dataclass(slots=True)
 class Trial:
-    """An article that a lesson is about. `answered_at` is None while its first post waits for an answer."""
+    """The article used for a lesson. `answered_at` is None until its first request is answered."""
 
     lesson: Lesson
     content: Sequence[str]
@@ -44,12 +44,12 @@ class Trial:
 
     @property
     def is_to_be_sent_again(self) -> bool:
-        """Whether a good publisher sends the article once more."""
+        """Whether a correct publisher retries the article."""
         return self.lesson in SENT_AGAIN
 
     @property
     def waited_seconds(self) -> float:
-        """Return how long after the first answer the article came again; 0 if it did not, or came before."""
+        """Return the seconds from the first answer to the retry; 0 if there was none or it came earlier."""
         if not self.repeated_at or self.answered_at is None:
             return 0.0
         return max(0.0, self.repeated_at[0] - self.answered_at)
@@ -57,7 +57,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a publisher did with a lesson, and what to do if it was not right."""
+    """The result of a lesson: what the publisher did, and how to fix it if it was wrong."""
 
     lesson: Lesson
     is_right: bool
@@ -65,9 +65,9 @@ class Finding:
 
 
 class PublisherExam:
-    """Gives the lessons in turn, one to each new article.
+    """Gives the lessons in order, one per new article.
 
-    `patience_seconds` is how long it waits for the next post of an article.
+    `patience_seconds` is how long to wait for the next request for an article.
     """
 
     def __init__(self, patience_seconds: float) -> None:
@@ -75,10 +75,9 @@ class PublisherExam:
         self._trials: dict[Sequence[str], Trial] = {}
 
     def receive(self, submissions: Sequence[Mapping[str, Any]], now: float) -> tuple[Lesson, Trial | None]:
-        """Note a post, and return how to answer it. The trial is that of a first post.
+        """Record a request, and return its answer. The trial is None unless the request starts a lesson.
 
-        Articles after the last lesson are accepted. A timestamp may differ from post to post, as the service
-        allows it.
+        Articles after the last lesson are accepted. As in the service, a retry may have another timestamp.
         """
         read = [read_submission(dict(each), datetime.now(UTC)) for each in submissions]
         identity = tuple(each.identity for each in read)
@@ -95,12 +94,12 @@ class PublisherExam:
         return lesson, self._trials[identity]
 
     def is_over(self, now: float) -> bool:
-        """Return whether every lesson was given, and nothing more is to be expected of it."""
+        """Return whether every lesson was given and its waiting time is over."""
         trials = self._trials.values()
         return len(trials) == len(LESSONS) and all(self._has_ended(trial, now) for trial in trials)
 
     def judge(self) -> Iterator[Finding]:
-        """Return a finding for each lesson."""
+        """Yield a finding for each lesson."""
         trials = {trial.lesson: trial for trial in self._trials.values()}
         for lesson in LESSONS:
             if lesson in trials:
@@ -119,7 +118,7 @@ class PublisherExam:
 
 
 def _find_fault(trial: Trial) -> str | None:
-    """Return the first thing that is wrong, and what to do about it."""
+    """Return the first fault and how to fix it, or None if there is none."""
     if not trial.is_to_be_sent_again:
         return _AFTER_THE_LAST_WORD[trial.lesson] if trial.repeated_at else None
     if not trial.repeated_at:

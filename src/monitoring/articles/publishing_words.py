@@ -1,4 +1,4 @@
-"""What a submission asks for its article: words for it, and flags. Pure."""
+"""Determines an article's status from the words and flags of a submission. Pure."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from monitoring.articles.field_names import (
 from monitoring.articles.models import PublicationStatus
 from monitoring.articles.translation.front_matter import front_matter_length
 
-# The words of the document's pattern for `event` and `status`, without their endings. A word that is the end
-# of another one comes after it.
+# The words in the document's pattern for `event` and `status`, without endings. A word that is the end of
+# another one comes after it.
 TEST_WORDS = ("test", "ping")
 PUBLISHING_WORDS = {
     **dict.fromkeys(("delete", "deletion", "remove"), PublicationStatus.DELETED),
@@ -32,7 +32,7 @@ PUBLISHING_WORDS = {
     **dict.fromkeys(("attach", "detach"), PublicationStatus.PUBLISHED),  # a tag, by Ghost
     **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores a draft
 }
-# Words that may be beside them, as in `article.published` and `webhook.test`.
+# Words that may accompany them, as in `article.published` and `webhook.test`.
 _NOUNS = (
     *("article", "blog", "content", "entry", "page", "post", "item", "collection", "document", "record"),
     *("webhook", "hook", "event", "tag", "cms", "management", "integration", "connection", "website", "site"),
@@ -49,16 +49,16 @@ _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
 def is_test_submission(payload: Mapping[str, Any]) -> bool:
-    """Return whether this is a test ping, which providers send when somebody presses their "Test" button."""
+    """Return whether this is a test ping, which providers send for their "Test" button."""
     words = _find_words((*_own_texts(payload), *_texts_of_others(payload)))
     return any(_read_flag(payload.get(name)) for name in TEST_FLAGS) or not set(TEST_WORDS).isdisjoint(words)
 
 
 def read_status(payload: Mapping[str, Any]) -> PublicationStatus:
-    """Return the status that the article is to have. Without a word for it, the article is published.
+    """Return the article's requested status; published if nothing says otherwise.
 
-    If words contradict each other, the one that takes most away counts: an article that its publisher has
-    taken back must not stay published. Under a name of others, nothing is erased: that cannot be undone.
+    If words conflict, the most restrictive one wins: a withdrawn article must not stay published. Only the
+    document's own fields can delete an article, since that cannot be undone.
     """
     front_matter = _front_matter_of(payload)
     texts = (*_texts_of_others(payload), *filter(_is_nothing_else, map(front_matter.get, STATES)))
@@ -73,11 +73,11 @@ def read_status(payload: Mapping[str, Any]) -> PublicationStatus:
 
 
 def _article_of(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    return payload.get("article") or {}  # a test needs none
+    return payload.get("article") or {}  # a test may have none
 
 
 def _front_matter_of(payload: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the one-word fields of the texts' front matter, by which DEV and Hugo mark drafts."""
+    """Return the single-word front matter fields of the texts. DEV and Hugo mark drafts in them."""
     texts = (text for name, text in _article_of(payload).items() if name in TEXTS and isinstance(text, str))
     front_matter = "\n".join(text[: front_matter_length(text)] for text in texts)
     return dict(_FIELD_OF_A_WORD.findall(front_matter))
@@ -108,7 +108,7 @@ def _is_hidden(part: Mapping[str, Any]) -> bool:
 
 
 def _read_flag(value: object) -> bool | None:
-    """Read true or false, which automations write as text or numbers. Returns None for anything else."""
+    """Parse a boolean, which automations may send as text or a number. Returns None for anything else."""
     if isinstance(value, int | float) and value in {0, 1}:
         return bool(value)
     text = str(value).strip().lower()

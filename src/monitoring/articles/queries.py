@@ -1,4 +1,4 @@
-"""The SQL of this room, for both databases."""
+"""The articles' SQL, for both databases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from monitoring.backends.statements import is_postgres, spell, spell_values
 
 _FORGETTING_LOCK = 7_023_417_067
 
-# More changes than this are not collected: the newest articles are looked at one by one until a page is full.
+# Above this many changes, articles are checked one by one, newest first, until a page is full.
 FEW_CHANGES = 1000
 
 # Each subquery follows the order of an index, so that it reads no more rows than it counts.
@@ -62,7 +62,7 @@ _TAGGED_ON_SQLITE = "EXISTS (SELECT 1 FROM json_each(articles.tags) WHERE value 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleFilter:
-    """Which articles to list. Fields that are None do not filter; the others combine with *and*."""
+    """Selects articles to list. Fields that are None do not filter; the others are combined with AND."""
 
     status: str = PublicationStatus.PUBLISHED
     locale: str | None = None
@@ -98,6 +98,6 @@ async def find_ids(wanted: ArticleFilter, count: int, after_id: UUID | None) -> 
 
 
 async def hold_forgetting(connection: BaseDBAsyncClient) -> None:
-    """Let one transaction at a time forget segments. SQLite lets nobody else write anyway."""
+    """Let only one transaction at a time delete segments. SQLite has a single writer anyway."""
     if is_postgres(connection):
         await connection.execute_query(f"SELECT pg_advisory_xact_lock({_FORGETTING_LOCK})")

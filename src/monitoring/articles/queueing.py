@@ -1,4 +1,4 @@
-"""The queue of translations, which is their rows: puts translations into it, and measures how many wait."""
+"""The translation queue, kept in the translations' rows: queues translations and measures the backlog."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from monitoring.metrics import (
 
 UNDONE_STATUSES = (*OPEN_STATUSES, TranslationStatus.FAILED)
 
-# As if the last message had been sent at the beginning of time: the next sweep finds the article.
+# As if the last message had been sent at the epoch, so that the next sweep finds the article.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:
-    """Queue every locale that is missing or behind the article's revision, within the caller's transaction.
+    """Queue every locale that is missing or has an older revision, within the caller's transaction.
 
-    Returns whether there was any. A worker that is translating an earlier revision loses its claim, and with
-    it the right to store its work. Locales that are no longer configured stay as they are.
+    Returns whether there was any. A worker that is translating an earlier revision loses its claim and cannot
+    store its result. Locales that are no longer configured are not queued.
     """
     rows = Translation.filter(article_id=article.id, locale__in=locales)
     known = {row.locale for row in await rows.only("locale")}
@@ -58,9 +58,9 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
 
 
 async def retry_failed(article_id: UUID | None = None, locale: str | None = None) -> int:
-    """Queue failed translations again with a full number of attempts. Returns how many there were.
+    """Requeue failed translations with all attempts restored. Returns their number.
 
-    The sweep of any process that works on this database then sends messages for them.
+    The next sweep of any process on this database then sends messages for them.
     """
     failed = Translation.filter(status=TranslationStatus.FAILED)
     if article_id:
@@ -73,7 +73,7 @@ async def retry_failed(article_id: UUID | None = None, locale: str | None = None
 
 
 async def queue_again(rows: QuerySet[Translation]) -> int:
-    """Queue translations with a full number of attempts, whoever is translating them. Returns how many."""
+    """Requeue translations with all attempts restored, and revoke claims on them. Returns their number."""
     return await rows.update(
         status=TranslationStatus.QUEUED,
         attempts=0,
@@ -85,7 +85,7 @@ async def queue_again(rows: QuerySet[Translation]) -> int:
 
 
 async def measure_translations() -> None:
-    """Count translations that wait in the configured locales, and messages. Raises `DatabaseUnavailable`."""
+    """Update the metrics of unfinished translations and queued messages. Raises `DatabaseUnavailable`."""
     backends = current_backends()
     locales = backends.settings.locales
     rows = {(row["locale"], row["status"]): row for row in await _count_undone(locales)}
@@ -104,7 +104,7 @@ async def measure_translations() -> None:
 
 
 async def _count_undone(locales: Sequence[str]) -> list[dict[str, Any]]:
-    """Count by locale and status. `since` is when the oldest revision among them arrived."""
+    """Count unfinished translations by locale and status. `since` is the oldest revision's arrival time."""
     undone = Translation.filter(status__in=UNDONE_STATUSES, locale__in=locales)
     counted = undone.annotate(count=Count("id"), since=Min("article__updated_at"))
     return await counted.group_by("locale", "status").values("locale", "status", "count", "since")

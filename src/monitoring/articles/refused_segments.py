@@ -1,4 +1,4 @@
-"""The segments that a translation left in English, and the faults of the answers."""
+"""Segments that a translation left in English, with the faults of the engine's answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.articles.translation_memory import batches
 
 
 async def store_refusals(translation_id: UUID, refused: Mapping[str, str]) -> None:
-    """Store an attempt's faults by segment hash, and forget older ones, within the caller's transaction."""
+    """Replace a translation's faults, keyed by segment hash, within the caller's transaction."""
     await RefusedSegment.filter(translation_id=translation_id).delete()
     for batch in batches(list(refused.items())):
         await RefusedSegment.bulk_create(
@@ -25,18 +25,18 @@ async def store_refusals(translation_id: UUID, refused: Mapping[str, str]) -> No
 
 
 async def find_refusals(translation_id: UUID) -> dict[str, Fault]:
-    """Return the faults of the last attempt that an engine answered, by segment hash."""
+    """Return the faults of the last attempt that the engine fully answered, by segment hash."""
     found = RefusedSegment.filter(translation_id=translation_id)
     return {row.segment_hash: Fault(row.fault) for row in await found}
 
 
 async def forget_refusals(article_id: UUID, locale: str, segment_hashes: Sequence[str]) -> None:
-    """Forget the faults of segments that people have corrected, within the caller's transaction."""
+    """Delete the faults of human-corrected segments, within the caller's transaction."""
     of_locale = Translation.filter(article_id=article_id, locale=locale)
     rows = RefusedSegment.filter(translation_id__in=Subquery(of_locale.values("id")))
     await rows.filter(segment_hash__in=segment_hashes).delete()
 
 
 async def count_refusals(translation_id: UUID) -> int:
-    """Count the segments of `find_refusals`."""
+    """Return the number of segments that `find_refusals` returns."""
     return await RefusedSegment.filter(translation_id=translation_id).count()

@@ -1,4 +1,4 @@
-"""Rows as the document writes them."""
+"""Renders database rows as the document's schemas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def represent_accepted(articles: Sequence[Article | TestArticle], locales: Sequence[str]) -> dict[str, Any]:
-    """Render `ArticleAccepted` for a submission whose articles were taken in."""
+    """Render `ArticleAccepted` for a submission whose articles were received."""
     is_published = articles[0].status == PublicationStatus.PUBLISHED
     several = {"article_ids": [str(article.id) for article in articles]} if len(articles) > 1 else {}
     return {
@@ -34,13 +34,13 @@ def represent_ignored() -> dict[str, Any]:
 
 
 def represent_article(article: Article) -> dict[str, Any]:
-    """Render `Article` with its translations, which the caller has fetched, sorted by locale."""
+    """Render `Article`. The caller has prefetched its translations, which are sorted by locale."""
     translations = sorted(article.translations, key=lambda translation: translation.locale)
     return _describe(article, [represent_state(translation) for translation in translations])
 
 
 def represent_test_article(article: TestArticle) -> dict[str, Any]:
-    """Render `Article` for one that is a test."""
+    """Render `Article` for a test article."""
     states = sorted(article.translations, key=lambda state: str(state["locale"]))
     return {**_describe(article, states), "is_test": True}
 
@@ -68,7 +68,7 @@ def represent_page(page: Page[Article]) -> dict[str, Any]:
 
 
 def represent_translation(article: Article, locale: str, page: Mapping[str, Any]) -> dict[str, Any]:
-    """Render `ArticleTranslation` for a page of the blog storage, which others may have written."""
+    """Render `ArticleTranslation` for a blog storage page, which others may have written."""
     return {
         "article_id": str(article.id),
         "slug": article.slug,
@@ -95,7 +95,7 @@ def represent_segment(segment: TranslatedSegment) -> dict[str, Any]:
 
 
 def represent_segments(segments: Sequence[TranslatedSegment], *, has_more: bool) -> dict[str, Any]:
-    """Render a `SegmentList`. A cursor holds a UUID, and the hash of a segment is as long as one."""
+    """Render a `SegmentList`. Its cursor is the last segment's hash, which is as long as a UUID."""
     return {
         "segments": [represent_segment(segment) for segment in segments],
         "next_cursor": next_cursor(

@@ -1,4 +1,4 @@
-"""Rebuilds the blog storage from the rows, after it was lost or has moved."""
+"""Rebuilds the blog storage from the database after it was lost or moved."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from monitoring.backends.current import current_backends
 
 @dataclass(slots=True)
 class Restored:
-    """How many files were missing: originals that were stored again, translations that were queued again."""
+    """The number of missing files: originals that were stored again and translations that were requeued."""
 
     originals: int = 0
     translations: int = 0
 
 
 async def restore_files(article_id: UUID | None = None) -> Restored:
-    """Store every missing original and queue every missing translation, of one article or of all.
+    """Store every missing original and queue every missing translation, for one article or all.
 
-    Files that exist stay as they are, except exports that `BLOG_EXPORT` no longer names: those are removed.
-    Idempotent; may run beside the service. Raises `StorageUnavailable`.
+    Existing files stay unchanged, except that exports not named by `BLOG_EXPORT` are removed. Idempotent; may
+    run beside the service. Raises `StorageUnavailable`.
     """
     restored = Restored()
     if article_id:
         await _restore(article_id, restored)
         return restored
-    await SiteFiles.all().update(written="")  # the next look finds that they are to be written
+    await SiteFiles.all().update(written="")  # so the next check rewrites them
     async for page in page_through_articles():
         for found_id in page:
             await _restore(found_id, restored)

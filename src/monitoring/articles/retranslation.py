@@ -1,4 +1,4 @@
-"""Translates again what is translated already: after a change of the engine or of a setting."""
+"""Retranslates finished translations after the engine or a setting has changed."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ FINISHED = (TranslationStatus.TRANSLATED, TranslationStatus.FAILED)
 
 @dataclass(frozen=True, slots=True)
 class TranslationFilter:
-    """Selects finished translations: all of them, or those of an article, of a locale, or of an engine.
+    """Selects finished translations, optionally only those of an article, a locale or an engine.
 
-    `engine` is the beginning of an engine's name, such as `deepl`. Translations of 0.1.0 do not record
-    theirs. With `includes_waiting`, those that are not finished are meant too.
+    `engine` is an engine name prefix, such as `deepl`. Translations made by version 0.1.0 record no engine.
+    With `includes_waiting`, unfinished translations are selected too.
     """
 
     article_id: UUID | None = None
@@ -37,7 +37,7 @@ class TranslationFilter:
     includes_waiting: bool = False
 
     def rows(self) -> QuerySet[Translation]:
-        """Find the translations, among the configured locales unless one is named."""
+        """Return the selected translations: in `locale`, or else in the configured locales."""
         locales = [self.locale] if self.locale else current_backends().settings.locales
         statuses = (*FINISHED, *OPEN_STATUSES) if self.includes_waiting else FINISHED
         rows = Translation.filter(status__in=statuses, locale__in=locales)
@@ -47,10 +47,10 @@ class TranslationFilter:
 
 
 async def retranslate(chosen: TranslationFilter, *, forgets_memory: bool) -> int:
-    """Queue translations again with a full number of attempts. Returns how many.
+    """Requeue translations with all attempts restored. Returns their number.
 
-    Pages stay on the site until new ones replace them. With `forgets_memory`, the engine is asked for every
-    sentence again, except those that people have corrected; else only for what is not in the memory.
+    Pages stay on the site until new ones replace them. With `forgets_memory`, the engine translates every
+    segment without a human correction again; otherwise only those missing from the translation memory.
     """
     count = 0
     async for article_id in _find_articles(chosen):
@@ -64,7 +64,7 @@ async def retranslate(chosen: TranslationFilter, *, forgets_memory: bool) -> int
 
 
 async def estimate(chosen: TranslationFilter, engine: Engine, *, forgets_memory: bool) -> dict[str, Cost]:
-    """Estimate the cost of this engine by locale, without asking it. Waiting translations are included."""
+    """Estimate this engine's cost by locale, without calling it. Unfinished translations are included."""
     chosen = replace(chosen, includes_waiting=True)
     costs: dict[str, Cost] = defaultdict(Cost)
     brand_names = current_backends().settings.brand_names

@@ -1,4 +1,4 @@
-"""What follows from a submission, and from a failed attempt. Pure: clock and chance are passed in."""
+"""Rules for submissions and failed attempts. Pure: time and randomness are passed in."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from typing import Protocol
 
 from monitoring.articles.models import PublicationStatus
 
-# The fields that may have a submission's time, the best first: when it was sent, else when the article was
-# published.
-# Times of different fields are never compared.
+# The fields that may contain a submission's time, in order of preference: when it was sent, else when the
+# article was published. Times from different fields are never compared.
 SENT_FIELD = "timestamp"
 SOURCE_TIME_FIELDS = (SENT_FIELD, "published_at", "article.published_at")
 
 FIRST_RETRY_SECONDS = 15.0
 MIN_RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 900.0
-MAX_ASKED_SECONDS = 3600.0  # an engine that asks for more time is tried after this anyway
-# How often translations that the month's budget does not allow look again.
+MAX_ASKED_SECONDS = 3600.0  # the longest Retry-After that is honored
+# How often translations over the monthly budget check it again.
 BUDGET_INTERVAL = timedelta(hours=1)
 LONGEST_PAUSE = max(BUDGET_INTERVAL, timedelta(seconds=max(MAX_RETRY_SECONDS, MAX_ASKED_SECONDS)))
 
 MAX_REASON_CHARACTERS = 500
 
-# A translation may kill its worker. After the first death, it may have been any of several articles.
+# A translation may kill its worker. After one death, the cause may be any of several articles.
 MAX_WORKER_DEATHS = 3
 
 WORKER_STOPPED = "A worker stopped while translating this"
@@ -33,7 +32,7 @@ UNEXPECTED = "Something unexpected went wrong; the worker's log has it"
 
 
 class SubmissionKind(StrEnum):
-    """What a submission means for its article. `NEW_REVISION` also publishes one again."""
+    """The effect of a submission on its article. `NEW_REVISION` also includes republishing."""
 
     NEW_REVISION = auto()
     UNPUBLISHED = auto()
@@ -63,11 +62,11 @@ class Revision(Protocol):
 
     @property
     def source_time(self) -> datetime | None:
-        """When the publisher made it, if we know."""
+        """The submission's time according to the publisher, or None if unknown."""
 
     @property
     def source_time_field(self) -> str | None:
-        """Which of `SOURCE_TIME_FIELDS` the time comes from."""
+        """The field in `SOURCE_TIME_FIELDS` that the time comes from, or None."""
 
 
 class KeptRevision(Revision, Protocol):
@@ -75,13 +74,13 @@ class KeptRevision(Revision, Protocol):
 
     @property
     def withdrawn_at(self) -> datetime | None:
-        """When it was unpublished or deleted."""
+        """When the article was unpublished or deleted, or None."""
 
 
 def compare_with_kept(submission: Revision, kept: KeptRevision | None) -> SubmissionKind:
-    """Compare a submission with the stored revision, if there is one.
+    """Classify a submission by comparing it with the stored revision, which is None for a new article.
 
-    Only an earlier time in the same field makes a submission stale. Otherwise the order of arrival counts.
+    A submission is stale only by its time in the same field. Otherwise the order of arrival counts.
     """
     kind = KINDS[PublicationStatus(submission.status)]
     if kept is None:
@@ -100,9 +99,9 @@ def _changes_nothing(submission: Revision, kept: KeptRevision) -> bool:
 def _is_stale(submission: Revision, kept: KeptRevision) -> bool:
     """Return whether the submission was made before the stored revision.
 
-    A publisher repeats what got no answer. So a submission that publishes an article again must have been
-    sent later than the one that took it back. If an operator unpublished it, the time of that counts instead,
-    but only against publications: the time of a deletion may be that of the publisher's last edit.
+    Publishers retry unanswered requests. So a submission that republishes an article must have been sent
+    later than its withdrawal. If an operator unpublished it, that time counts, but not against deletions: a
+    deletion may carry the time of the publisher's last edit.
     """
     if submission.status == PublicationStatus.DELETED and _is_unpublished_by_an_operator(kept):
         return False
@@ -121,10 +120,9 @@ def _is_unpublished_by_an_operator(kept: KeptRevision) -> bool:
 
 
 def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, str] | tuple[None, None]:
-    """Return the latest time of the best field that any submission has had so far, and that field.
+    """Return the latest known time in the most preferred field, and that field; None twice without a time.
 
-    A duplicate may move the time forward. A submission without a time, or with a lesser field's, changes
-    nothing.
+    A duplicate may advance the time. A submission with no time, or with a less preferred field, does not.
     """
     for field in SOURCE_TIME_FIELDS:
         told = [one.source_time for one in (submission, kept) if one.source_time_field == field]
@@ -134,10 +132,10 @@ def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, 
 
 
 def retry_delay_seconds(attempts: int, chance: float, asked_seconds: float = 0) -> float:
-    """Return how long to wait after the given number of attempts; `chance` is in 0..1.
+    """Return the delay before the next attempt; `chance` is a random number in 0..1.
 
-    Exponential with full jitter, from 5 seconds to 15 minutes: eight attempts take half an hour on average.
-    The wait is at least what the engine has asked for, up to an hour.
+    Exponential backoff with full jitter, from 5 seconds to 15 minutes: eight attempts take half an hour on
+    average. The delay is at least `asked_seconds`, the engine's own wish, up to an hour.
     """
     longest = min(FIRST_RETRY_SECONDS * 3.0 ** min(attempts - 1, 10), MAX_RETRY_SECONDS)
     backoff = MIN_RETRY_SECONDS + chance * (longest - MIN_RETRY_SECONDS)
@@ -145,13 +143,13 @@ def retry_delay_seconds(attempts: int, chance: float, asked_seconds: float = 0) 
 
 
 def shorten_reason(reason: str) -> str:
-    """Fit a reason into the document's bound."""
+    """Shorten a reason to the document's maximum length."""
     if len(reason) <= MAX_REASON_CHARACTERS:
         return reason
     return f"{reason[: MAX_REASON_CHARACTERS - 1]}…"
 
 
 def give_up(reason: str, attempts: int) -> str:
-    """Write the reason of a translation that is not tried again."""
+    """Format the reason for a translation that has failed permanently."""
     suffix = f" (given up after {attempts} {'attempt' if attempts == 1 else 'attempts'})"
     return f"{reason[: MAX_REASON_CHARACTERS - len(suffix)]}{suffix}"

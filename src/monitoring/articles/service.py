@@ -1,4 +1,4 @@
-"""Takes articles in and reads them: every function is one transaction or one statement."""
+"""Receives and reads articles: every function is one transaction or one statement."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ from monitoring.backends.inserts import insert_together
 from monitoring.backends.pages import Page, read_page
 from monitoring.logs import log_article
 
-# A single statement over all articles would one day exceed the time limit of a statement.
+# A single statement over all articles would eventually exceed the statement timeout.
 ARTICLES_A_PAGE = 200
 
 LISTED_FIELDS = ("id", "slug", "title", "status", "revision", "tags", "received_at", "updated_at")
@@ -85,7 +85,7 @@ class NothingToPublish(Exception):  # noqa: N818 - what the publisher sent
 
 
 class UnreadText(Exception):  # noqa: N818 - what the publisher sent
-    """The text of a new article is in a field that is not read as the text."""
+    """A new article's text is in a field whose name is not recognized."""
 
     def __init__(self, field: str) -> None:
         super().__init__(field)
@@ -94,22 +94,22 @@ class UnreadText(Exception):  # noqa: N818 - what the publisher sent
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """An article after a submission, and the effect that the submission had."""
+    """An article after a submission, and the submission's effect."""
 
     article: Article
     kind: SubmissionKind
 
     @property
     def is_new_revision(self) -> bool:
-        """Whether the submission has to be translated."""
+        """Whether the submission needs translation."""
         return self.kind is SubmissionKind.NEW_REVISION
 
 
 async def receive_submission(payload: dict[str, Any]) -> Receipt:
-    """Take an article in. When this returns, the original is stored and every translation has a row.
+    """Receive an article. On return, the original of a published one is stored and every locale has a row.
 
     Idempotent. Raises `NothingToPublish`, `UnreadText`, `StorageUnavailable` or `DatabaseUnavailable`; then
-    the submission has changed no row.
+    no row has changed.
     """
     submission = read_submission(payload, datetime.now(UTC))
     receipt = await insist(partial(_receive, submission))
@@ -119,10 +119,10 @@ async def receive_submission(payload: dict[str, Any]) -> Receipt:
 
 
 async def publish_kept(article_id: UUID, actor: Actor) -> Article | None:
-    """Publish an unpublished article with the text that was kept. Returns None if there is no such article.
+    """Publish an unpublished article with its stored text. Returns None if there is no such article.
 
-    Submissions that were made before now, as far as they tell, do not unpublish it again. Raises
-    `NothingToPublish` or `StorageUnavailable`; then nothing has changed.
+    Submissions with an earlier time do not unpublish it again. Raises `NothingToPublish` or
+    `StorageUnavailable`; then nothing has changed.
     """
     log_article(article_id)
     now = current_backends().clock.now()
@@ -141,10 +141,10 @@ async def publish_kept(article_id: UUID, actor: Actor) -> Article | None:
 
 
 async def insist(receive: Callable[[], Awaitable[Result]]) -> Result:
-    """Receive a submission, and once more if another one came between.
+    """Receive a submission, and retry if it conflicts with a concurrent one.
 
-    When an article arrives twice at once, the unique columns let one submission win, and the other then finds
-    its row. When two transactions lock each other out, the one that was undone waits for the other.
+    If an article arrives twice at once, unique columns let one submission win, and the other finds its row on
+    retry. After a deadlock, the transaction that was rolled back is retried after a pause.
     """
     for _ in range(MAX_CONFLICTS):
         with suppress(IntegrityError, TransactionConflict):
@@ -179,9 +179,9 @@ async def _receive(submission: Submission) -> Receipt:
 
 
 def demand_text(submission: Submission) -> None:
-    """Refuse a new article whose page would be empty, or would have everything but the text.
+    """Check that a new published article has content.
 
-    Raises `UnreadText` or `NothingToPublish`.
+    Raises `UnreadText` if its text is in an unknown field, or `NothingToPublish` if it has no title or text.
     """
     if submission.status is PublicationStatus.PUBLISHED and (field := submission.find_unread_text()):
         raise UnreadText(field)
@@ -189,15 +189,15 @@ def demand_text(submission: Submission) -> None:
 
 
 def demand_words(submission: Submission) -> None:
-    """Raise `NothingToPublish` if the page would be empty."""
+    """Raise `NothingToPublish` if a published article has no title or text."""
     if submission.status is PublicationStatus.PUBLISHED and not submission.has_words():
         raise NothingToPublish
 
 
 async def _take_in(connection: BaseDBAsyncClient, article: Article) -> Receipt:
-    """Take in a new article. Raises `IntegrityError` if another process was faster, or took the folder.
+    """Insert a new article. Raises `IntegrityError` if another process inserted it first or took its folder.
 
-    One that its publisher takes back is noted, so that an older submission does not publish it later.
+    A withdrawn article is recorded too, so that an older submission does not publish it later.
     """
     log_article(article.id)
     if article.status != PublicationStatus.PUBLISHED:
@@ -226,12 +226,12 @@ async def _publish_again(submission: Submission, taken_folders: Collection[str],
     if article.status != PublicationStatus.PUBLISHED:
         await article.save()
         return Receipt(article, kind)
-    if has_old_files:  # before the new ones come: those of locales that are no longer wanted would stay
+    if has_old_files:  # before the new files: those of removed locales would stay otherwise
         await remove_pages(article)
     versions = await find_versions(article.slug, SOURCE_LOCALE)
     await article.save()
     await queue_translations(article, current_backends().settings.locales, now)
-    # Inside the transaction: when two submissions arrive at once, the older cannot store its file last.
+    # Inside the transaction, so that the older of two concurrent submissions cannot store its file last.
     await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
     if not was_published:
         await remove_tombstone(article.slug)
@@ -261,7 +261,7 @@ async def _find_kept(submission: Submission) -> tuple[Article, Submission, Submi
 
 
 async def _revise(article: Article, submission: Submission, now: datetime) -> None:
-    """Take the submission's content. What is sent again with another status is no new revision."""
+    """Apply a submission to its article. Unchanged content with another status is no new revision."""
     is_published_again = article.status != submission.status == PublicationStatus.PUBLISHED
     article.status = submission.status
     article.payload, article.tags = submission.payload, read_tags(submission.payload)
@@ -277,7 +277,7 @@ async def _revise(article: Article, submission: Submission, now: datetime) -> No
 
 
 async def find_article(article_id: UUID) -> Article | None:
-    """Return an article with its translations, or None if there is none or it was deleted."""
+    """Return an article with its translations, or None if it does not exist or was deleted."""
     known = Article.exclude(status=PublicationStatus.DELETED)
     return await known.get_or_none(id=article_id).prefetch_related("translations")
 
@@ -285,23 +285,22 @@ async def find_article(article_id: UUID) -> Article | None:
 async def list_articles(
     limit: int, status: str | None = None, after_id: UUID | None = None, search: str = ""
 ) -> Page[Article]:
-    """Return up to `limit` articles with their translations, newest first, from the one after `after_id` on.
+    """Return up to `limit` articles with their translations, newest first, starting after `after_id`.
 
-    With a status, returns the articles that have a translation in that status; with a search, those that have
-    it in title or slug, in any case. The payloads are not read: a
-    page of them may be a hundred megabytes.
+    `status` selects articles with a translation in that status; `search` matches the title or slug, ignoring
+    case. Payloads are not read: a page of them may be a hundred megabytes.
     """
     articles = Article.exclude(status=PublicationStatus.DELETED).only(*LISTED_FIELDS)
     if search:
         articles = articles.filter(Q(title__icontains=search) | Q(slug__icontains=search))
-    if status:  # a join would repeat articles, and removing the repetitions would sort every column
+    if status:  # a join would duplicate articles, and DISTINCT would sort every column
         with_status = Translation.filter(status=status)
         articles = articles.filter(id__in=Subquery(with_status.values("article_id")))
     return await read_page(articles.prefetch_related("translations"), limit, after_id)
 
 
 async def page_through_articles() -> AsyncIterator[dict[UUID, int]]:
-    """Go through published articles in the order of their ids. Yields pages of revisions by article id."""
+    """Iterate over published articles in id order. Yields pages that map article ids to revisions."""
     published = Article.filter(status=PublicationStatus.PUBLISHED)
     articles, last_id = published.order_by("id").limit(ARTICLES_A_PAGE), UUID(int=0)
     while revisions := dict(await articles.filter(id__gt=last_id).values_list("id", "revision")):

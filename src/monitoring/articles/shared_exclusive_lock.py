@@ -1,4 +1,4 @@
-"""A shared-exclusive lock, whose holders decide at the last moment which of the two they need."""
+"""A shared-exclusive lock whose mode each holder decides just before acquiring it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 
 class SharedExclusiveLock:
-    """Held by many at once, or by one alone, who waits for all others and holds up those who come later."""
+    """Held by many holders, or by one exclusively. A waiting exclusive holder blocks later shared ones."""
 
     def __init__(self) -> None:
         self._changed = asyncio.Condition()
@@ -15,9 +15,9 @@ class SharedExclusiveLock:
 
     @asynccontextmanager
     async def hold(self, needs_exclusive: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
-        """Wait for the lock, and hold it inside.
+        """Acquire the lock, and hold it in this context.
 
-        `needs_exclusive` is called again after each wait. Nobody else gets the lock before it returns.
+        `needs_exclusive` is called again after each wait. Nobody else acquires the lock until it returns.
         """
         async with self._changed:
             while not self._is_free(exclusive=(is_exclusive := await needs_exclusive())):

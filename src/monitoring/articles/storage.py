@@ -1,4 +1,4 @@
-"""The layout of the blog storage: one folder an article, one file a locale. See docs/blog-storage.md."""
+"""The blog storage layout: one folder per article, one file per locale. See docs/blog-storage.md."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _JSON_PAGE = re.compile(rf"{LOCALE}\.json")
 
 
 class Translated(TypedDict, total=False):
-    """How a locale was translated. All of it is absent for the source locale."""
+    """How a locale was translated. Empty for the source locale."""
 
     engine: str
     is_demonstration: bool
@@ -46,13 +46,13 @@ class Translated(TypedDict, total=False):
 
 @asynccontextmanager
 async def page_transaction() -> AsyncIterator[BaseDBAsyncClient]:
-    """Wait for a turn, then begin a transaction that will store pages. Raises `StorageUnavailable`."""
+    """Wait for a storage turn, then begin a transaction that stores pages. Raises `StorageUnavailable`."""
     async with _configured_storage().turn(), transaction() as connection:
         yield connection
 
 
 async def find_versions(slug: str, locale: str) -> Versions:
-    """Return the stored versions of a locale, for `put_page` to replace. Raises `StorageUnavailable`."""
+    """Return the versions of a locale's files, for `put_page` to replace. Raises `StorageUnavailable`."""
     storage = _configured_storage()
     return {path: await storage.find_version(path) for path in _paths(slug, locale)}
 
@@ -64,9 +64,9 @@ async def find_missing_locales(slug: str, locales: Sequence[str]) -> set[str]:
 
 
 async def find_page(slug: str, locale: str) -> dict[str, Any] | None:
-    """Return the stored page of a locale, as `put_page` writes it, or None if there is none that we can read.
+    """Return the stored page of a locale as written by `put_page`, or None if it is missing or invalid.
 
-    Others may write into the storage too. Raises `StorageUnavailable`.
+    It may be invalid because others can write to the storage too. Raises `StorageUnavailable`.
     """
     content = await _configured_storage().get(f"{slug}/{locale}.json")
     try:
@@ -87,16 +87,16 @@ async def put_page(
     replacing: Versions,
     **translated: Unpack[Translated],
 ) -> None:
-    """Store one locale of the article's revision in place of these versions. Raises `StorageUnavailable`.
+    """Store one locale of the article's revision, replacing these versions. Raises `StorageUnavailable`.
 
-    The caller finds the versions first, and then asks the database whether the page is still its own. If it
-    stalls in between and loses its lock, others have replaced the versions, and the late put is refused.
+    The caller reads the versions before it checks in the database that it may still write the page. If it
+    stalls and loses its lock, others will have replaced the versions, and the storage rejects the late put.
     """
     await replace_page(_describe_page(article, locale, submission, **translated), replacing=replacing)
 
 
 async def replace_page(page: Mapping[str, Any], *, replacing: Versions) -> None:
-    """Store a page in place of these versions. Raises `StorageUnavailable`, as `put_page` does."""
+    """Store a page, replacing these versions. Raises `StorageUnavailable`."""
     storage = _configured_storage()
     for path in _paths(page["slug"], page["locale"]):
         content = await asyncio.to_thread(_write_page, path, page)
@@ -104,9 +104,9 @@ async def replace_page(page: Mapping[str, Any], *, replacing: Versions) -> None:
 
 
 async def remove_pages(article: Article) -> None:
-    """Remove an article's files, and leave a tombstone instead. Raises `StorageUnavailable`.
+    """Replace an article's files with a tombstone. Raises `StorageUnavailable`.
 
-    The tombstone comes first, so that no reader finds neither.
+    The tombstone is written first, so that readers always find one or the other.
     """
     storage, tombstone = _configured_storage(), f"{article.slug}/{TOMBSTONE}"
     stored = await storage.list(article.slug)
@@ -122,9 +122,9 @@ async def remove_pages(article: Article) -> None:
 
 
 async def remove_other_exports(slug: str) -> None:
-    """Remove an article's files that `BLOG_EXPORT` once named. Raises `StorageUnavailable`.
+    """Remove an article's files in formats that `BLOG_EXPORT` no longer names. Raises `StorageUnavailable`.
 
-    Nobody would write them again, and they would grow old. Files in the layout of today stay.
+    Nothing would update them any more. Files in the current layout stay.
     """
     storage, export = _configured_storage(), _chosen_export()
     for path in await storage.list(slug):
@@ -135,7 +135,7 @@ async def remove_other_exports(slug: str) -> None:
 
 
 async def remove_tombstone(slug: str) -> None:
-    """Remove the tombstone of an article that is published again. Raises `StorageUnavailable`."""
+    """Remove the tombstone of a republished article. Raises `StorageUnavailable`."""
     await _configured_storage().delete(f"{slug}/{TOMBSTONE}")
 
 
@@ -165,7 +165,7 @@ def _write_page(path: str, page: Mapping[str, Any]) -> bytes:
 
 
 def _paths(slug: str, locale: str) -> list[str]:
-    """Name a locale's files, the export first: when the JSON names a revision, all its files are there."""
+    """Return a locale's file paths, JSON last: once it has a revision, the export of that revision exists."""
     page, export = f"{slug}/{locale}.json", _chosen_export()
     return [f"{slug}/{export.name_file(locale)}", page] if export else [page]
 
@@ -175,13 +175,13 @@ def _chosen_export() -> Export | None:
 
 
 def _is_page(path: str) -> bool:
-    """Return whether a file is named as a page, in the current layout or another."""
+    """Return whether a path has a page's file name, in any layout."""
     layouts = (_JSON_PAGE, *(export.files for export in EXPORTS.values()))
     return any(files.fullmatch(_name_of(path)) for files in layouts)
 
 
 def _name_of(path: str) -> str:
-    """Return the name of a file in its article's folder."""
+    """Return a file's name without its article's folder."""
     return path.partition("/")[2]
 
 

@@ -1,4 +1,4 @@
-"""Reads a submission: what it asks for, which article it is, which content, and from when. Pure."""
+"""Parses a submission: the requested status, the article's identity, its content and its time. Pure."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from monitoring.articles.publishing_words import read_status
 from monitoring.articles.rules import SENT_FIELD, SOURCE_TIME_FIELDS
 from monitoring.articles.times import parse_time
 
-MAX_FIELD_CHARACTERS = 80  # of a name in an error
+MAX_FIELD_CHARACTERS = 80  # of a field name in an error
 MAX_TITLE_CHARACTERS = 1000
 MAX_TAG_CHARACTERS = 255
 MAX_TAGS = 1000
 
-# These fields differ each time the same article is sent, so they make no new revision.
+# These fields may differ whenever an article is sent, so they make no new revision.
 SUBMISSION_FIELDS = PUBLISHING_FIELDS | {"timestamp"}
 
-# A long text in one of these fields is not an article's text under a name that we do not know.
+# Known fields: a long text in one of them is not the article's text under an unknown name.
 READ_FIELDS = SUBMISSION_FIELDS.union(TITLES, TAGS, OTHER_WORDS)
 
-# An article's text has more words than what else publishers send beside a title.
+# An article's text has at least this many words; other fields beside a title have fewer.
 FEWEST_WORDS_OF_TEXT = 6
 
-# Automations send "" for what they have no value for, and editors write an empty text as `<p></p>`: blanks,
-# characters without width, comments, and elements that show nothing unless there is something in them.
+# Automations send "" for a missing value, and editors write an empty text as `<p></p>`. So whitespace,
+# zero-width characters, comments, and elements that show nothing when empty all count as empty.
 _EMPTY_TEXT = re.compile(
     r"""(?:
         [\s\u00ad\u200b-\u200f\u2060\ufeff]
@@ -59,9 +59,9 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A publisher's payload, and what was read from it.
+    """A publisher's payload, and the values parsed from it.
 
-    `source_time` and `source_time_field` are None if no field has a time that we can read.
+    `source_time` and `source_time_field` are None if no field has a valid time.
     """
 
     payload: dict[str, Any]
@@ -72,17 +72,17 @@ class Submission:
     source_time_field: str | None
 
     def completed_by(self, kept: Mapping[str, Any]) -> Submission:
-        """Return the submission, with what it leaves out taken from the stored payload.
+        """Return the submission with missing fields filled in from the stored payload.
 
-        Only a submission without text is completed: others say all there is, but for the publisher's own
-        translations. A null and an empty text name nothing.
+        Only a submission without text is completed; any other replaces everything except the publisher's own
+        translations. A null or empty value counts as missing.
         """
         payload = self.payload
         if kept and not self._has(TEXTS):
             told = _without_empty(payload)
             payload = _without_submission_fields(kept) | told
             payload["article"] = _without_status(kept["article"]) | told.get("article", {})
-            # With their nulls, which take translations back.
+            # With their nulls, which withdraw translations.
             translations = {name: self.payload["article"].get(name) for name in OWN_TRANSLATIONS}
             payload["article"] |= {name: value for name, value in translations.items() if value}
         payload = keep_own_translations(payload, kept.get("article", {}))
@@ -91,7 +91,7 @@ class Submission:
         return replace(self, payload=payload, content_hash=_hash_content(payload))
 
     def published_at(self, moment: datetime) -> Submission:
-        """Return the submission as if its publisher had sent the same to be published, at a moment."""
+        """Return the submission as if its publisher had sent it for publication at `moment`."""
         payload = _without_submission_fields(self.payload)
         payload["article"] = _without_status(self.payload["article"])
         return replace(
@@ -104,7 +104,7 @@ class Submission:
         )
 
     def has_words(self) -> bool:
-        """Return whether there is a title or text, without which the page would be empty."""
+        """Return whether there is a title or a text."""
         return self._has(TEXTS) or self._has(TITLES)
 
     def _has(self, fields: Collection[str]) -> bool:
@@ -116,7 +116,7 @@ class Submission:
         )
 
     def find_unread_text(self) -> str | None:
-        """Return a field that has a text, at any depth, if there is none under the names of `TEXTS`."""
+        """Return an unknown field that contains a long text. None if there is none or the text is known."""
         if self._has(TEXTS):
             return None
         article = self.payload["article"]
@@ -126,7 +126,7 @@ class Submission:
         return found and "".join(filter(str.isprintable, found))[:MAX_FIELD_CHARACTERS]
 
     def folders(self) -> Iterator[str]:
-        """Name folders for the article, best first. No other article can have those after the first."""
+        """Yield candidate folders, best first. All but the first are unique to the article."""
         article = self.payload["article"]
         names = (_write_name(article.get("slug")), read_title(self.payload), _write_name(article.get("id")))
         folder = next(filter(None, map(name_folder, names)), "article")
@@ -137,10 +137,10 @@ class Submission:
 
 
 def read_submission(payload: dict[str, Any], received_at: datetime) -> Submission:
-    """Read a payload that the document allows.
+    """Parse a schema-valid payload.
 
-    A source time in the future counts as now, so that a wrong clock does not make all later submissions
-    stale.
+    A source time in the future is replaced by `received_at`, so that a wrong clock does not make all later
+    submissions stale.
     """
     source_time, source_time_field = find_source_time(payload)
     return Submission(
@@ -163,7 +163,7 @@ def _is_long(text: object) -> bool:
 
 
 def _leaves(part: object) -> Iterator[object]:
-    """Yield every value within a JSON value that is not an object or a list."""
+    """Yield every scalar in a JSON value."""
     members = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     if not isinstance(part, dict | list):
         yield part
@@ -172,7 +172,7 @@ def _leaves(part: object) -> Iterator[object]:
 
 
 def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out nulls and empty texts, and objects that have nothing else."""
+    """Omit nulls, empty texts, and objects with nothing else."""
     members = {
         name: _without_empty(value) if isinstance(value, dict) else value for name, value in told.items()
     }
@@ -193,7 +193,7 @@ def _without_submission_fields(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def private_folder(identity: str) -> str:
-    """Name the folder of an article that was never published, which holds no files."""
+    """Return the folder name of a never published article. The folder has no files."""
     return f"unpublished-{_fingerprint(identity)}"
 
 
@@ -202,10 +202,10 @@ def _fingerprint(identity: str) -> str:
 
 
 def identify_article(payload: Mapping[str, Any]) -> str:
-    """Return what identifies an article within its website: its id, else its slug, else its content.
+    """Return an article's identity: its website and its id, else its slug, else its content hash.
 
-    The ids `7`, `7.0` and `"7"` are the same. The website's id is hashed, so that its text cannot be
-    mistaken for a part of the identity.
+    The ids `7`, `7.0` and `"7"` are the same. The website id is hashed, so that its text cannot be mistaken
+    for another part of the identity.
     """
     article, website = payload["article"], payload.get("website") or {}
     names = ((field, _write_name(article.get(field))) for field in ("id", "slug"))
@@ -216,32 +216,32 @@ def identify_article(payload: Mapping[str, Any]) -> str:
 
 
 def _write_name(value: str | float | None) -> str:
-    """Write an id, slug or title without surrounding blanks. In JSON, `7.0` is the integer 7."""
+    """Convert an id or slug to a string without surrounding whitespace. The JSON number `7.0` equals 7."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return "" if value is None else str(value).strip()
 
 
-def hash_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
-    """Hash a JSON value (SHA-256). The order of keys and blanks do not count."""
+def hash_json(value: Any) -> str:  # noqa: ANN401 - any JSON
+    """Hash a JSON value (SHA-256). Key order and whitespace have no effect."""
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def read_title(payload: Mapping[str, Any]) -> str | None:
-    """Return the headline in plain words, or None if there is none."""
+    """Return the title as plain text, or None if there is none."""
     article = payload["article"]
     titles = (read_words(article[name]) for name in TITLES if isinstance(article.get(name), str))
     return next((title[:MAX_TITLE_CHARACTERS] for title in titles if title), None)
 
 
 def read_tags(payload: Mapping[str, Any]) -> list[str]:
-    """Return the names of the article's tags, each once. Those of an unusable length are left out."""
+    """Return the article's distinct tag names. Empty and overlong ones are omitted."""
     names = (name.strip() for name in name_tags(payload["article"]))
     return list(dict.fromkeys(name for name in names if 0 < len(name) <= MAX_TAG_CHARACTERS))[:MAX_TAGS]
 
 
 def name_tags(article: Mapping[str, Any]) -> Sequence[str]:
-    """Return the names of tags: of a list, of a map, or of a text with commas between them."""
+    """Return tag names from a list, a map or a comma-separated string."""
     tags = next(filter(None, map(article.get, TAGS)), None)
     match tags:
         case str():
@@ -255,7 +255,7 @@ def name_tags(article: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _name_tag(tag: object) -> str | None:
-    """Return the name of a tag, which may be an object: of Ghost, Hashnode or Sanity, or one with a label."""
+    """Return the name of a tag: a string or an object (Ghost, Hashnode, Sanity); None if it has no name."""
     names = (
         [tag.get(field) for field in ("name", "label", "title", "value", "slug")]
         if isinstance(tag, dict)
@@ -265,13 +265,13 @@ def _name_tag(tag: object) -> str | None:
 
 
 def read_publication_time(payload: Mapping[str, Any]) -> datetime | None:
-    """Return when the article was published, or None if nothing says so in a form that we know."""
+    """Return the publication time, or None if no field has a valid time."""
     told = (part.get(name) for part in (payload, payload["article"]) for name in PUBLICATION_TIMES)
     return next(filter(None, map(parse_time, told)), None)
 
 
 def find_source_time(payload: Mapping[str, Any]) -> tuple[datetime, str] | tuple[None, None]:
-    """Find the first of `SOURCE_TIME_FIELDS` that has a readable time. Returns the time and the field."""
+    """Return the first valid time in `SOURCE_TIME_FIELDS`, and its field; None twice if there is none."""
     article = payload["article"]
     texts = (payload.get(SENT_FIELD), payload.get("published_at"), article.get("published_at"))
     for field, text in zip(SOURCE_TIME_FIELDS, texts, strict=True):

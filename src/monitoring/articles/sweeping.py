@@ -1,4 +1,4 @@
-"""Finds translations without a message: after lost messages and dead workers, and for new locales."""
+"""Finds translations that need a message: after lost messages or dead workers, and for new locales."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_ARTICLES_A_SWEEP = 200
 
 
 async def sweep() -> int:
-    """Send a message for every idle article with a due translation. Returns how many."""
+    """Send a message for each idle article with a due translation. Returns the number of messages."""
     if current_backends().settings.translator == "none":
         return 0
     return await sweep_idle(translate_article, _find_idle_articles, MAX_ARTICLES_A_SWEEP)
@@ -38,14 +38,14 @@ async def _find_idle_articles(now: datetime) -> QuerySet[Article]:
 
 
 async def sweep_test_articles(now: datetime) -> None:
-    """Drop test articles after their day, and send a message for each that waits without one."""
+    """Delete expired test articles, and send a message for each waiting one that has none."""
     await drop_old_test_articles(now)
     for article_id in await find_forgotten_test_articles(now):
         await translate_test_article.send(str(article_id))
 
 
 async def release_abandoned_claims() -> None:
-    """Free the rows that a killed process had claimed, and forget the messages that it held.
+    """Release the claims of a killed process, and have its articles swept again.
 
     Only for the start of a process that is alone on its database.
     """
@@ -56,10 +56,10 @@ async def release_abandoned_claims() -> None:
 
 
 async def queue_missing_locales() -> int:
-    """Queue the locales that articles lack because LOCALES has grown. Returns for how many articles.
+    """Queue the locales that articles lack since LOCALES was extended. Returns the number of articles.
 
-    Called once, when a process starts, because it reads the state of every article. When several processes
-    start at once, each article is queued by one of them.
+    Called once, at process start, because it reads the state of every article. If several processes start at
+    once, each article is queued by only one of them.
     """
     backends, queued_count = current_backends(), 0
     locales = backends.settings.locales
@@ -74,14 +74,14 @@ async def queue_missing_locales() -> int:
 
 
 async def complete_older_articles() -> None:
-    """Read tags and addresses of published articles that an earlier release took in. Once, at the start."""
+    """Fill in the tags and addresses of articles from earlier releases. Called once, at process start."""
     async for revisions in page_through_articles():
         of_page = Article.filter(id__in=list(revisions))
         older = of_page.filter(Q(tags__isnull=True) | Q(address__isnull=True))
         for article_id in await older.values_list("id", flat=True):
             article = await Article.get(id=article_id).only("payload")
             if article.payload:
-                # Each only if it is still missing: a submission may have come between.
+                # Each only if still missing: a submission may have arrived in between.
                 own = of_page.filter(id=article_id)
                 await own.filter(tags__isnull=True).update(tags=read_tags(article.payload))
                 await own.filter(address__isnull=True).update(address=key_of_article(article.payload))

@@ -1,4 +1,4 @@
-"""What workers do for articles."""
+"""Worker tasks for articles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from monitoring.logs import log_article
 
 
 async def ask_for_translation(article_id: str) -> None:
-    """Nudge a worker, unless the only worker is this process and it has no engine."""
+    """Send a translation task, unless this process is the only worker and has no engine."""
     settings = current_backends().settings
     if settings.redis_url or settings.translator != "none":
         await translate_article.send(article_id)
@@ -26,9 +26,9 @@ async def ask_for_translation(article_id: str) -> None:
 
 @task(queue_name="articles")
 async def translate_article(article_id: str) -> None:
-    """Translate the due locales of an article, several at once. A second message does nothing.
+    """Translate the due locales of an article, several at once. A redelivered message has no effect.
 
-    Without an engine or a blog storage nothing is attempted, and the rows wait where everybody can see them.
+    Without an engine or a blog storage nothing is attempted, and the translations stay queued.
     """
     log_article(UUID(article_id))
     runner = current_engine()
@@ -46,13 +46,13 @@ async def translate_article(article_id: str) -> None:
 
 @task(queue_name="articles")
 async def translate_test_article(article_id: str) -> None:
-    """Translate a test article. A second message does nothing."""
+    """Translate a test article. A redelivered message has no effect."""
     await rehearse_translation(UUID(article_id))
 
 
 async def _translate_due(article_id: str, runner: EngineRunner, reading: SharedReading) -> None:
     while True:
-        # Both turns come before the claim: if the process dies, what waits for one has not been attempted.
+        # Both turns precede the claim, so that a waiting translation costs no attempt if the process dies.
         async with AsyncExitStack() as turn:
             await turn.enter_async_context(reading.one_locale)
             async with runner.lock.hold(partial(needs_to_be_alone, UUID(article_id))):

@@ -1,7 +1,7 @@
-"""Articles of publishers that test: judged as live ones are, and published nowhere.
+"""Publishers' test articles: validated like live ones, but published nowhere.
 
-They have a table of their own, so that no list, export or feed can meet them, nor they an article of the same
-id. Nothing but the state of their translations is kept, for a day.
+They have their own table, so that no list, export or feed includes them and their ids cannot clash.
+They are kept for a day. Of their translations, only the state is kept.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ MOST_SENT = 100
 
 _UNCHANGED = (SubmissionKind.DUPLICATE, SubmissionKind.STALE)
 
-# One at a time: live articles come first, and need the memory.
+# One at a time: live articles have priority, and need the memory.
 _threads = ThreadPoolExecutor(1, thread_name_prefix="test-articles")
 
 
 async def receive_test_submission(payload: dict[str, Any]) -> TestArticle:
-    """Take a test in, as `service.receive_submission` takes an article in. Raises what that raises."""
+    """Receive a test article. Raises `NothingToPublish`, `UnreadText` or `DatabaseUnavailable`."""
     return await insist(partial(_receive, read_submission(payload, datetime.now(UTC))))
 
 
 async def find_test_article(article_id: UUID) -> TestArticle | None:
-    """Return a test article, or None if there is none or it was deleted."""
+    """Return a test article, or None if it does not exist or was deleted."""
     return await TestArticle.exclude(status=PublicationStatus.DELETED).get_or_none(id=article_id)
 
 
 async def delete_test_article(article_id: UUID, if_match: str | None = None) -> bool:
-    """Erase a test article. Returns whether there was one.
+    """Delete a test article. Returns whether there was one.
 
     Raises Problem if `if_match` names another version (RFC 9110 §13.1.1).
     """
@@ -79,7 +79,7 @@ async def delete_test_article(article_id: UUID, if_match: str | None = None) -> 
 
 
 async def rehearse_translation(article_id: UUID) -> None:
-    """Translate a test article by the engine for demonstrations, and store how that went. Idempotent."""
+    """Translate a test article with the demonstration engine, and store the result's state. Idempotent."""
     article = await TestArticle.get_or_none(id=article_id, is_due=True)
     if article is None:
         return
@@ -97,12 +97,12 @@ async def rehearse_translation(article_id: UUID) -> None:
 
 
 async def drop_old_test_articles(now: datetime) -> None:
-    """Drop the test articles of which nothing was heard for a day."""
+    """Delete the test articles that have not changed for a day."""
     await TestArticle.filter(updated_at__lt=now - KEPT).delete()
 
 
 async def find_forgotten_test_articles(now: datetime) -> list[UUID]:
-    """Find test articles that wait for so long that their message counts as lost."""
+    """Return the ids of up to `MOST_SENT` test articles whose message is probably lost."""
     forgotten = TestArticle.filter(is_due=True, updated_at__lt=now - NUDGE_INTERVAL).order_by("updated_at")
     return [article.id for article in await forgotten.limit(MOST_SENT).only("id")]
 

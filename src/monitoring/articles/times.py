@@ -1,4 +1,4 @@
-"""Times as publishers write them. Pure."""
+"""Parses publishers' time formats. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EPOCH_MILLISECONDS = re.compile(r"\d{13}")
 _ZONE_BEHIND_BLANK = re.compile(r" ?(?:UTC|GMT|([+-]\d\d:?\d\d)(?: [A-Z]{3,4})?)\Z")  # Ruby, Go
 _NAME_OF_ZONE = re.compile(r" \([^()]*\)\Z")  # as JavaScript adds it
 
-# Months in words, and years first: none of these can be read in two ways.
+# Only month names or year-first dates: none of these formats is ambiguous.
 _FORMS = (
     *("%B %d, %Y", "%b %d, %Y", "%B %d, %Y %I:%M %p", "%b %d, %Y %I:%M %p"),  # Medium, Notion
     *("%d %B %Y", "%d %b %Y", "%B %d %Y", "%b %d %Y"),
@@ -22,9 +22,9 @@ _FORMS = (
 
 
 def parse_time(told: object) -> datetime | None:
-    """Read a time: ISO 8601 (UTC by default), RFC 5322 as feeds write it, or the usual ways to write a day.
+    """Parse a time: ISO 8601, RFC 5322 or a common unambiguous date format. The default time zone is UTC.
 
-    A number, as such or as text, is seconds or milliseconds since the epoch. Returns None for anything else.
+    A number, or its text, is seconds or milliseconds since the epoch. Returns None for anything else.
     """
     text = str(told).strip() if isinstance(told, str | int | float) and not isinstance(told, bool) else ""
     for read in (_read_number, _read_iso_8601, _read_form, parsedate_to_datetime):

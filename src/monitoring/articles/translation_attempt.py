@@ -1,4 +1,4 @@
-"""One translation, from the claim to the file."""
+"""A translation attempt, from the claim to the stored file."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ class TooMuchInEnglishError(PermanentEngineError):
 
 
 class SharedReading:
-    """An article as the engine's threads read it: once for all the locales that are translated together.
+    """A parsed article, shared by all locales that are translated together.
 
-    A locale is claimed, and the article read, while nobody else has `one_locale`. If the article is small,
-    others go on after that. Otherwise its memory would grow with the number of locales.
+    A locale is claimed, and the article read, while holding `one_locale`. Only for a small article is it
+    released then, so that locales are translated in parallel. A large one would use memory for each of them.
     """
 
     def __init__(self, runner: EngineRunner) -> None:
@@ -81,9 +81,9 @@ class SharedReading:
         self._source: SourceArticle | None = None
 
     async def read(self, article: Article) -> SourceArticle:
-        """Read the article's revision, and store which segments it has."""
+        """Read the article's revision, unless it is already read, and record its segments."""
         if self._source is None or self._revision != article.revision:
-            self._source = None  # two at once would take the memory of both
+            self._source = None  # free its memory before reading another one
             self._source = await self._read(article)
             self._revision = article.revision
         return self._source
@@ -91,7 +91,7 @@ class SharedReading:
     async def _read(self, article: Article) -> SourceArticle:
         source = await self._runner.read(without_own_translations(article.payload))
         await note_uses(article.id, list(source.hashes.values()))
-        settings = current_backends().settings  # the article is read once more only for those who need it
+        settings = current_backends().settings  # the article is read again only if a setting needs it
         if settings.site_page_url:
             links = await self._runner.find_links(*with_each_own_translation(article.payload))
             self.has_links = await note_links(article, links)
@@ -103,10 +103,11 @@ class SharedReading:
 async def attempt_translation(
     claim: TranslationClaim, runner: EngineRunner, reading: SharedReading, turn: AsyncExitStack
 ) -> float | None:
-    """Translate and store, or store why not. Returns the seconds until the next attempt, if there is one.
+    """Translate and store a locale, or record the failure. Returns the seconds until a retry, or None.
 
-    `turn` is closed as soon as other locales may be translated at the same time.
-    If the worker is stopped politely, the attempt is given back and does not count.
+    `turn` is closed as soon as other locales may be translated in parallel.
+
+    If the task is cancelled, the claim is released and the attempt does not count.
     """
     try:
         async with claim.renewed(lease()):
@@ -131,7 +132,7 @@ async def attempt_translation(
         note_refusal("task", error)
         return await _try_later(claim, STORAGE_AWAY)
     except DatabaseUnavailable:
-        raise  # nothing can be stored; the lease will end by itself
+        raise  # nothing can be stored; the lease will expire
     except Exception:
         log.exception("The translation into %s failed", claim.row.locale)
         return await _try_later(claim, UNEXPECTED)
@@ -141,7 +142,7 @@ async def attempt_translation(
 async def _translate_or_take(
     claim: TranslationClaim, runner: EngineRunner, source: SourceArticle
 ) -> TranslatedArticle:
-    """Translate, but for what the publisher has translated itself."""
+    """Translate the article, except for the fields that the publisher has translated."""
     own = find_own_translation(claim.article.payload, claim.row.locale)
     if own is None:
         return await _translate(claim, runner, source)
@@ -164,7 +165,7 @@ async def _translate(
     corrections = await recall_corrections(locale, segment_hashes)
     try:
         translated = await runner.translate(source, locale, article_id, known=known, corrections=corrections)
-    except EngineError as error:  # the next attempt goes on where this one ended
+    except EngineError as error:  # the next attempt resumes here
         await remember_segments(article_id, engine, locale, error.learned)
         raise
     # Even if the claim is lost by now: the next revision will need most of these segments.
@@ -174,7 +175,7 @@ async def _translate(
 
 
 def _demand_enough(translated: TranslatedArticle) -> None:
-    """Raise `TooMuchInEnglishError` if too much stayed in English."""
+    """Raise `TooMuchInEnglishError` if too many segments stayed in English."""
     most = current_backends().settings.translation_max_english_percent
     refused, count = translated.refused_count, translated.segment_count
     if refused * 100 > most * count:

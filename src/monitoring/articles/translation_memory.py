@@ -1,4 +1,4 @@
-"""The translation memory: an engine is not asked twice for the same segment."""
+"""The translation memory, so that an engine does not translate the same segment twice."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from monitoring.articles.translation.article import read_article
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 
-# In place of an engine: what people have corrected.
+# The engine name of human corrections.
 PEOPLE = "people"
 
-# Databases limit the values of one statement to about 32,000, and others need their turn in between.
+# Databases allow about 32,000 values per statement, and short statements let others run in between.
 BATCH_SIZE = 1000
 
 
@@ -27,7 +27,7 @@ Row = TypeVar("Row", MemoryUse, TranslationMemory)
 
 
 async def recall_segments(engine: str, locale: str, segment_hashes: Sequence[str]) -> dict[str, str]:
-    """Return the remembered text of every segment that has one, by hash."""
+    """Return the remembered texts by segment hash. Segments without one are omitted."""
     remembered: dict[str, str] = {}
     for batch in batches(segment_hashes):
         rows = TranslationMemory.filter(engine=engine, locale=locale, segment_hash__in=batch)
@@ -36,18 +36,18 @@ async def recall_segments(engine: str, locale: str, segment_hashes: Sequence[str
 
 
 async def recall_corrections(locale: str, segment_hashes: Sequence[str]) -> dict[str, str]:
-    """Return what people have corrected, by hash."""
+    """Return human corrections by segment hash."""
     return await recall_segments(PEOPLE, locale, segment_hashes)
 
 
 async def forget_corrections(locale: str, segment_hashes: Sequence[str]) -> bool:
-    """Forget corrections. Returns whether there were any."""
+    """Delete corrections. Returns whether there were any."""
     corrections = TranslationMemory.filter(engine=PEOPLE, locale=locale, segment_hash__in=segment_hashes)
     return bool(await corrections.delete())
 
 
 async def note_uses(article_id: UUID, segment_hashes: Sequence[str]) -> None:
-    """Store that the article has these segments, unless it has been deleted meanwhile."""
+    """Record that the article has these segments, unless it has been deleted in the meantime."""
     noted = await MemoryUse.filter(article_id=article_id).values_list("segment_hash", flat=True)
     missing = sorted(set(segment_hashes) - set(noted))
 
@@ -58,7 +58,7 @@ async def note_uses(article_id: UUID, segment_hashes: Sequence[str]) -> None:
 
 
 async def remember_segments(article_id: UUID, engine: str, locale: str, learned: Mapping[str, str]) -> None:
-    """Remember translated segments of an article, unless it has been deleted meanwhile.
+    """Store translated segments of an article, unless it has been deleted in the meantime.
 
     They replace remembered texts, which were not acceptable.
     """
@@ -72,9 +72,9 @@ async def remember_segments(article_id: UUID, engine: str, locale: str, learned:
 
 
 async def forget_segments(article: Article) -> None:
-    """Forget the segments that no other article is known to have, within the caller's transaction.
+    """Delete segments that no other article uses, within the caller's transaction.
 
-    Deletions wait for each other: of two at once that share a segment, each would keep it for the other.
+    Deletions are serialized: otherwise two articles that share a segment would each keep it for the other.
     """
     await hold_forgetting(current_backends().database.context.db())
     uses = MemoryUse.filter(article_id=article.id)
@@ -87,16 +87,16 @@ async def forget_segments(article: Article) -> None:
 
 
 async def _read_hashes(article: Article) -> list[str]:
-    """Find the segments of an article that 0.1.0 has translated, without noting them."""
+    """Return an article's segment hashes, which version 0.1.0 did not record."""
     brand_names = current_backends().settings.brand_names
     source = await asyncio.to_thread(read_article, article.payload, brand_names)
     return list(source.hashes.values())
 
 
 async def forget_article(article_id: UUID, locale: str | None = None) -> None:
-    """Forget the segments of an article, in a locale or in all, within the caller's transaction.
+    """Delete an article's remembered texts in one locale or all, within the caller's transaction.
 
-    What people have corrected is kept.
+    Human corrections are kept.
     """
     segment_hashes = await MemoryUse.filter(article_id=article_id).values_list("segment_hash", flat=True)
     for batch in batches(sorted(segment_hashes)):
@@ -105,7 +105,7 @@ async def forget_article(article_id: UUID, locale: str | None = None) -> None:
 
 
 def batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    """Split many rows into batches of one statement each."""
+    """Split items into batches, each small enough for one statement."""
     return (items[start : start + BATCH_SIZE] for start in range(0, len(items), BATCH_SIZE))
 
 
@@ -115,7 +115,7 @@ async def _insert(
     article_id: UUID,
     **conflicts: Any,  # noqa: ANN401 - of two models
 ) -> None:
-    """Insert rows of an article, unless it is deleted. They come sorted, to avoid deadlocks."""
+    """Insert an article's rows, unless it is deleted. `items` are sorted to avoid deadlocks."""
     for batch in batches(items):
         rows = list(map(make_row, batch))
         async with transaction():

@@ -1,4 +1,4 @@
-"""The usage of engines, counted by month, engine and locale, and kept within the month's budget."""
+"""Engine usage, counted by month, engine and locale, and limited by the monthly budget."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 from monitoring.metrics import ENGINE_CHARACTERS, ENGINE_REQUESTS
 
-# Part of the reason of every translation that waits for the budget.
+# Part of the reason text of every translation that waits for the budget.
 OF_THE_BUDGET = "of this month's"
 
-# In place of an engine and a locale: the row of the month's sum.
+# The engine and locale of the row with the monthly total.
 TOTAL = ""
 
 
 class BudgetUsedUp(Exception):  # noqa: N818 - nothing is wrong: the work waits
-    """The month's budget does not allow what a translation needs. The message is a reason for operators."""
+    """The rest of the monthly budget is too small for a translation. The message is meant for operators."""
 
 
 @asynccontextmanager
 async def metered(engine: Engine, name: str, locale: str, estimate: Cost) -> AsyncIterator[MeteredEngine]:
-    """Count the requests made inside, under a name. With a budget, the estimate is reserved meanwhile.
+    """Count the requests made in this context under `name`. A budget reserves the estimate until then.
 
-    Raises `BudgetUsedUp` if the budget does not allow the estimate.
+    Raises `BudgetUsedUp` if the estimate exceeds the rest of the budget.
     """
     budget = current_backends().settings.translation_monthly_characters
     reserved = estimate if budget else Cost()
@@ -51,12 +51,12 @@ def this_month() -> str:
 
 
 async def list_usage(month: str) -> Sequence[EngineUsage]:
-    """List the usage of a month, such as 2026-11."""
+    """Return the usage rows of a month, such as 2026-11."""
     return await EngineUsage.filter(month=month).exclude(engine=TOTAL).order_by("engine", "locale")
 
 
 async def count_waiting_for_budget() -> int:
-    """Count the translations that a larger budget, or the next month, would let begin."""
+    """Return the number of translations that wait for a larger budget or the next month."""
     queued = Translation.filter(status=TranslationStatus.QUEUED)
     return await queued.filter(reason__contains=OF_THE_BUDGET).count()
 
@@ -75,7 +75,7 @@ async def _count(month: str, engine: str, locale: str, cost: Cost, budget: int |
 
 
 async def _add(month: str, engine: str, locale: str, cost: Cost, most_before: int | None = None) -> bool:
-    """Add to a row, unless it has more characters than `most_before`. Returns whether it was added."""
+    """Add a cost to a row, unless the row has more than `most_before` characters. Returns whether it did."""
     row = EngineUsage.filter(month=month, engine=engine, locale=locale)
     if most_before is not None:
         row = row.filter(characters__lte=most_before)

@@ -1,4 +1,4 @@
-"""Takes articles back: out of the database at once, and out of the blog storage as soon as it can be had."""
+"""Withdraws articles: from the database at once, from the blog storage as soon as it is available."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
 
-# A worker that stalled may store a translation after the files were removed. It has given up long before.
+# A stalled worker may store a translation after the files were removed, but not as late as this.
 LATE_FILES = timedelta(minutes=15)
 
 REMOVALS_A_SWEEP = 100
@@ -47,11 +47,11 @@ _ACTIONS = {
 async def withdraw_article(
     article_id: UUID, status: PublicationStatus, actor: Actor, if_match: str | None = None
 ) -> Article | None:
-    """Unpublish or delete an article. Returns None if there is none to unpublish or delete. Idempotent.
+    """Unpublish or delete an article. Returns None if there is no such article. Idempotent.
 
     Raises Problem if `if_match` names another version (RFC 9110 §13.1.1).
 
-    Submissions that give an earlier time than now do not publish it again.
+    Submissions with a time before now do not publish it again.
     """
     log_article(article_id)
     async with transaction():
@@ -72,10 +72,10 @@ async def withdraw_article(
 async def take_back(
     article: Article, status: PublicationStatus, now: datetime, actor: Actor = PUBLISHER
 ) -> None:
-    """Give a locked article this status, within the caller's transaction. The caller saves the article.
+    """Withdraw a locked article within the caller's transaction. The caller saves the article.
 
-    Its translations lose their rows, and with them workers lose the right to store them. The memory keeps the
-    segments of an unpublished article, and forgets what only a deleted one has.
+    Its translation rows are deleted, so workers can no longer store them. The translation memory keeps an
+    unpublished article's segments, but drops those that only a deleted article had.
     """
     article.status, article.withdrawn_at, article.updated_at = status, now, now
     mark_files(article, now)
@@ -92,12 +92,12 @@ async def take_back(
 
 
 def erase_content(article: Article | TestArticle) -> None:
-    """Take the content out of a row that stays."""
+    """Erase the content of an article whose row is kept."""
     article.update_from_dict({"title": None, "content_hash": "", "payload": {}, "tags": []})
 
 
 def mark_files(article: Article, now: datetime) -> None:
-    """Have the files of a withdrawn article removed, unless there never were any."""
+    """Schedule the removal of a withdrawn article's files, unless there never were any."""
     if article.slug != private_folder(article.identity):
         article.remove_at = now
 
@@ -105,9 +105,9 @@ def mark_files(article: Article, now: datetime) -> None:
 async def mark_leftovers(
     article: Article, submission: Submission, taken_folders: Collection[str], now: datetime
 ) -> None:
-    """Have the page removed that a publication of an unknown article left when it failed halfway.
+    """Schedule the removal of a page left by a failed publication of a new article.
 
-    While the blog storage is away, a page stays unknown: no withdrawal is refused for it.
+    If the blog storage is unavailable, the page is not found, and the withdrawal still succeeds.
     """
     with suppress(StorageUnavailable):
         for folder in submission.folders():
@@ -119,7 +119,7 @@ async def mark_leftovers(
 
 
 async def try_to_remove_files(article_id: UUID) -> None:
-    """Remove an article's files now. If the blog storage is away, the sweep removes them later."""
+    """Remove an article's files. If the blog storage is unavailable, the sweep removes them later."""
     try:
         await remove_files(article_id)
     except StorageUnavailable as error:
@@ -127,9 +127,9 @@ async def try_to_remove_files(article_id: UUID) -> None:
 
 
 async def remove_files(article_id: UUID) -> None:
-    """Remove the files of an article that is no longer published, and leave a tombstone. Idempotent.
+    """Replace a withdrawn article's files with a tombstone. Idempotent.
 
-    Looks again after `LATE_FILES`. Raises `StorageUnavailable`.
+    Schedules a second removal after `LATE_FILES`. Raises `StorageUnavailable`.
     """
     async with page_transaction():
         due = Article.filter(_has_files_to_remove()).select_for_update(skip_locked=True)
@@ -145,20 +145,20 @@ async def remove_files(article_id: UUID) -> None:
 
 
 async def sweep_removals() -> None:
-    """Remove the files that are to be removed by now. Raises `StorageUnavailable` if some stay."""
+    """Remove all files that are due for removal. Raises `StorageUnavailable` if any removal fails."""
     due = Article.filter(_has_files_to_remove()).order_by("remove_at").limit(REMOVALS_A_SWEEP)
     refusal = None
     for article in await due.only("id"):
         try:
             await remove_files(article.id)
-        except StorageUnavailable as error:  # perhaps of one file: go on with the others
+        except StorageUnavailable as error:  # perhaps only for one file: continue with the others
             refusal = error
     if refusal:
         raise refusal
 
 
 async def withdraw_again() -> None:
-    """Take back what processes of 0.1.0, which know no withdrawals, have queued since. Once, at the start."""
+    """Delete translations that version 0.1.0 queued for withdrawn articles. Called once, at process start."""
     withdrawn = Article.exclude(status=PublicationStatus.PUBLISHED).values("id")
     for row in await Translation.filter(article_id__in=Subquery(withdrawn)).only("article_id"):
         async with transaction():
@@ -170,6 +170,6 @@ async def withdraw_again() -> None:
 
 
 def _has_files_to_remove() -> Q:
-    """Match articles whose files are due to be removed, or were put off too far by a clock that was ahead."""
+    """Match articles whose files are due for removal, or were scheduled too late by a fast clock."""
     now = current_backends().clock.now()
     return Q(remove_at__lte=now) | Q(remove_at__gt=now + LATE_FILES + TOLERANCE)

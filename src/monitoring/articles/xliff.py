@@ -1,9 +1,8 @@
-"""Translations as XLIFF 2.1 (OASIS), which translators' tools read and write. Pure.
+"""Translations as XLIFF 2.1 (OASIS), the format of translation tools. Pure.
 
 A file is an article in one locale, and a unit is a segment: its id is the segment's hash. The codes
-`<g1>words</g1>` and `<x2/>` become `<pc id="g1">words</pc>` and `<ph id="x2"/>`. An attribute of our own
-records the target with which a unit was written, so that what nobody edited changes nothing in an old file
-either.
+`<g1>words</g1>` and `<x2/>` become `<pc id="g1">words</pc>` and `<ph id="x2"/>`. A custom attribute has a
+hash of each unit's original target, so that unedited units change nothing, even in an old file.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ from monitoring.articles.corrections import TranslatedSegment
 from monitoring.articles.translation.engines.batches import UNSENDABLE
 from monitoring.articles.translation.inline_codes import CODE
 
-NAMESPACE = "urn:oasis:names:tc:xliff:document:2.0"  # of every 2.x
+NAMESPACE = "urn:oasis:names:tc:xliff:document:2.0"  # of all 2.x versions
 
 _OWN_NAMESPACE = "urn:monitoring:translation"
 
-# Elements within each other in a target: more than people's markup and a tool's remarks need.
+# The nesting depth of a target: more than real markup and tools' annotations need.
 MAX_DEPTH = 100
 
 _CODE_ID = re.compile(r"[gx]\d{1,6}")
 
 
 class NoXliff(Exception):  # noqa: N818 - what the caller gave
-    """A file was not written by `write_xliff` and edited by a tool. The message is a reason for people."""
+    """A file is not an edited file from `write_xliff`. The message is meant for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditedTranslation:
-    """What was edited in a file: texts by segment hash."""
+    """The edited targets in a file: texts by segment hash."""
 
     article_id: str
     locale: str
@@ -43,7 +42,7 @@ class EditedTranslation:
 
 
 def write_xliff(article_id: str, locale: str, segments: Sequence[TranslatedSegment]) -> str:
-    """Write a file with the segments of an article, and the translations there are."""
+    """Write a file with an article's segments and their existing translations."""
     units = "\n".join(map(_write_unit, segments))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -56,7 +55,7 @@ def write_xliff(article_id: str, locale: str, segments: Sequence[TranslatedSegme
 def read_xliff(content: bytes) -> EditedTranslation:
     """Read a file that a tool has edited. Raises `NoXliff`.
 
-    A tool may have divided a unit into several segments (4.3.1.6 of the standard): their targets are joined.
+    A tool may have split a unit into several segments (XLIFF 4.3.1.6): their targets are joined.
     """
     try:
         root = ET.fromstring(content)  # noqa: S314 - expat limits entities, and loads none from elsewhere
@@ -85,12 +84,12 @@ def _write_unit(segment: TranslatedSegment) -> str:
 
 
 def _fingerprint(target: str) -> str:
-    """Hash a target. How a tool writes the same characters does not count."""
+    """Hash a target. The hash does not depend on how characters are escaped."""
     return hashlib.blake2b(unescape(UNSENDABLE.sub("", target)).encode(), digest_size=8).hexdigest()
 
 
 def _write_codes(text: str) -> str:
-    """Replace codes; the rest of a segment is XML already."""
+    """Replace codes with XLIFF elements; the rest of a segment is already XML."""
 
     def replaced(code: re.Match[str]) -> str:
         written = code.group()
@@ -120,7 +119,7 @@ def _read_inline(element: ET.Element, depth: int = 0) -> Iterator[str]:
     yield escape(element.text or "")
     for child in element:
         inner, code = "".join(_read_inline(child, depth + 1)), child.get("id", "")
-        if child.tag == _name("mrk"):  # a tool's remark
+        if child.tag == _name("mrk"):  # a tool's annotation
             yield inner
         elif not _CODE_ID.fullmatch(code) or child.tag not in {_name("pc"), _name("ph")}:
             raise NoXliff(

@@ -1,4 +1,4 @@
-"""Files for static site generators beside the JSON: one a locale, in the layout that `BLOG_EXPORT` names."""
+"""Files for static site generators beside the JSON: one per locale, in the layout set by `BLOG_EXPORT`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.articles.exports.markdown import MarkdownExport
 if TYPE_CHECKING:
     from monitoring.articles.exports.protocol import Export
 
-# By the value of BLOG_EXPORT. The others, `json` and `none`, mean JSON alone.
+# Keyed by the value of BLOG_EXPORT. `json` and `none` are not here: they mean JSON alone.
 EXPORTS: Mapping[str, Export] = {
     "hugo": HugoExport(),
     "astro": AstroExport(),

@@ -1,4 +1,4 @@
-"""Content collections of Astro: `shoes/pt-BR.md`. Pure."""
+"""Astro content collections: `shoes/pt-BR.md`. Pure."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from monitoring.articles.exports.collections import CollectionExport
 from monitoring.articles.exports.pages import StoredPage, find_address, find_text
 from monitoring.articles.translation.memory_budget import MOST_BYTES, predict_bytes
 
-# Addresses that Astro takes for no files: from a root, or with a scheme that it can parse.
+# Addresses that Astro does not resolve as files: root-relative, or with a scheme that it can parse.
 _NO_FILE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?#]|\Z)|(?:data|blob|cid):|[/#]|\Z", re.IGNORECASE)
 _ALIAS = re.compile(r"[@~]/")
 
 
 class AstroExport(CollectionExport):
-    """Files of a collection. Astro looks for images with relative addresses, and fails if one is missing."""
+    """A collection for Astro, which resolves relative image addresses and fails if an image is missing."""
 
     def _write_text(self, page: StoredPage) -> str:
-        """Write such images as HTML, in which Astro does not look.
+        """Write images that Astro would resolve as HTML, which it ignores.
 
-        Their addresses are completed by that of the article or its website, if the publisher has sent either.
+        Relative addresses are resolved against the address of the article or its website, if either was sent.
         """
         text = find_text(page)
         if "![" not in text:
@@ -49,7 +49,7 @@ def _with_images_as_html(text: str, base: str) -> Iterator[str]:
 
 
 def _write_image(address: str, title: str, words: str, base: str) -> str:
-    """Write an image as HTML. The comment keeps its line from being an HTML block, with Markdown as text."""
+    """Write an image as HTML. The comment keeps the line from starting an HTML block (literal Markdown)."""
     attributes = {"src": _complete(address, base), "alt": words, "title": title}
     written = "".join(
         f' {name}="{_escape(value)}"' for name, value in attributes.items() if value or name == "alt"
@@ -62,7 +62,7 @@ def _escape(value: str) -> str:
 
 
 def _complete(address: str, base: str) -> str:
-    """Complete an address, unless it begins with an alias of a folder, which only its site knows."""
+    """Resolve a relative address, unless it starts with a folder alias that only the site knows."""
     try:
         return address if _ALIAS.match(address) else urljoin(base, address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Content collections of Next.js and pages of Eleventy: `shoes/pt-BR.md`. Pure."""
+"""Next.js content collections and Eleventy pages: `shoes/pt-BR.md`. Pure."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from monitoring.articles.exports.pages import (
 
 
 class CollectionExport:
-    """Markdown whose front matter suits a schema.
+    """Markdown with front matter that fits a collection schema.
 
-    It has no `slug`: Astro would take it for the entry's id, and an article has the same in every locale.
+    It has no `slug`: Astro would use it as the entry id, but all locales of an article share one slug.
     """
 
     files: ClassVar[re.Pattern[str]] = re.compile(rf"{LOCALE}\.md")
 
     def name_file(self, locale: str) -> str:
-        """Name the file as the locale."""
+        """Return the locale's file name."""
         return f"{locale}.md"
 
     def write_file(self, page: StoredPage) -> str:
@@ -58,10 +58,10 @@ class CollectionExport:
 
 
 class EleventyExport(CollectionExport):
-    """The same for Eleventy, which would run templates in what publishers send.
+    """The same for Eleventy, which would otherwise run templates in publishers' content.
 
-    It renders Markdown with Liquid first, unless the file says otherwise. It makes a collection of each of
-    `tags`, which fails for words such as `constructor`.
+    By default, it renders Markdown with Liquid first. It makes a collection of each entry in `tags`, which
+    fails for names such as `constructor`.
     """
 
     def _describe(self, page: StoredPage) -> dict[str, Value]:

@@ -1,4 +1,4 @@
-"""StoredPage bundles of Hugo, translated by file name: `shoes/index.pt-br.md`. Pure."""
+"""Hugo page bundles, translated by file name: `shoes/index.pt-br.md`. Pure."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _REFERENCES = {"<": "{{&lt;", "%": "{{&#37;"}
 
 
 class HugoExport:
-    """Markdown with Hugo's own names in its front matter."""
+    """Markdown with Hugo's front matter fields."""
 
     files: ClassVar[re.Pattern[str]] = re.compile(rf"index\.{LOCALE}\.md")
 
     def name_file(self, locale: str) -> str:
-        """Return the file's name. Hugo's language codes are in lower case; others give English pages."""
+        """Return the file name. Hugo needs a lower-case language code; others give English pages."""
         return f"index.{locale.lower()}.md"
 
     def write_file(self, page: StoredPage) -> str:
-        """Write a page. What Hugo would take for a shortcode is text."""
+        """Write a page, with shortcodes escaped."""
         image, image_alt = find_image(page)
         front_matter = {
             "title": find_title(page),
@@ -59,9 +59,9 @@ class HugoExport:
 
 
 def _pin_headings(text: str, ids: Sequence[str]) -> str:
-    """Give headings the ids of the English ones, which Hugo would make of the words: `## Palabras {#words}`.
+    """Give headings the ids of the English headings: `## Palabras {#words}`.
 
-    Links within the text lead to these ids then.
+    Otherwise Hugo would derive ids from the translated headings. Links to headings in the text are updated.
     """
     if not ids or predict_bytes(text, is_markdown=True) > MOST_BYTES:
         return text
@@ -100,8 +100,8 @@ def _changed(text: str, changes: Iterable[tuple[int, int, str]]) -> Iterator[str
 def escape_shortcodes(text: str) -> str:
     """Escape shortcodes, since an unknown one fails the build of the whole site.
 
-    `{{< x >}}` becomes `{{</* x */>}}`, which Hugo prints without the signs of a comment. An opening without
-    an end becomes a character reference.
+    `{{< x >}}` becomes `{{</* x */>}}`, which Hugo prints without the comment markers. In an unclosed
+    shortcode, `<` or `%` becomes a character reference.
     """
     return "".join(_escaped(text))
 

@@ -1,4 +1,4 @@
-"""The layout of 0.1.0, for sites that were built on it: `shoes/pt-BR.md`. Pure."""
+"""The export layout of version 0.1.0, for sites built on it: `shoes/pt-BR.md`. Pure."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from monitoring.articles.submissions import read_title
 
 
 class MarkdownExport:
-    """Markdown with YAML front matter. Text that came as HTML alone is left as it is."""
+    """Markdown with YAML front matter. If the publisher sent only HTML, the text stays HTML."""
 
     files: ClassVar[re.Pattern[str]] = re.compile(rf"{LOCALE}\.md")
 
     def name_file(self, locale: str) -> str:
-        """Name the file as the locale."""
+        """Return the locale's file name."""
         return f"{locale}.md"
 
     def write_file(self, page: StoredPage) -> str:
-        """Write a page. Missing fields are left out."""
+        """Write a page. Missing fields are omitted."""
         article, image = page["delivery"]["article"], page["delivery"].get("main_image") or {}
         front_matter = {
             "title": read_title(page["delivery"]),
@@ -49,5 +49,5 @@ class MarkdownExport:
 
 
 def _on_one_line(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Join lines: not every reader of front matter understands a value of several lines."""
+    """Join the lines of a string: not every front matter parser supports multi-line values."""
     return " ".join(value.split()) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""What exports read of a page. Publishers send anything, and no article may break a site's build. Pure."""
+"""Reads the fields of a page for exports. Whatever publishers send must not break a site's build. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BLANK_LINES = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
 def find_description(page: StoredPage) -> str | None:
-    """Return the summary for search engines, else for readers."""
+    """Return the meta description, else the excerpt; None if there is neither."""
     article = page["delivery"]["article"]
     seo = article.get("seo")
     described = seo.get("description") if isinstance(seo, dict) else None
@@ -40,19 +40,19 @@ def find_description(page: StoredPage) -> str | None:
 
 
 def find_title(page: StoredPage) -> str:
-    """Return the title. Every page has one, since generators' schemas demand it."""
+    """Return the title, else the slug: generators' schemas require a title."""
     return read_title(page["delivery"]) or str(page["slug"])
 
 
 def find_image(page: StoredPage) -> tuple[str | None, str | None]:
-    """Return the main image's address and description."""
+    """Return the main image's address and alternative text, or None for each that is missing."""
     image = page["delivery"].get("main_image") or {}
     address = image.get("url") or page["delivery"]["article"].get("main_image_url")
     return address, read_words(image.get("alt") or "") or None
 
 
 def find_address(page: StoredPage) -> str:
-    """Return the address of the article, else that of its website; empty if neither was sent."""
+    """Return the article's address, else its website's; empty if neither is a web address."""
     website = page["delivery"].get("website") or {}
     told = (page["delivery"]["article"].get("url"), f"{website.get('baseUrl')}/")
     addresses = (text.strip() for text in told if isinstance(text, str))
@@ -60,7 +60,7 @@ def find_address(page: StoredPage) -> str:
 
 
 def find_tags(page: StoredPage) -> list[str]:
-    """Return the tags that are words, each once. Generators make paths of them, so `..` is no tag."""
+    """Return the distinct tags that are valid paths, since generators make paths of them. `..` is not."""
     words = (" ".join(tag.split()) for tag in name_tags(page["delivery"]["article"]))
     return list(dict.fromkeys(filter(_is_path, words)))
 
@@ -70,9 +70,9 @@ def _is_path(tag: str) -> bool:
 
 
 def find_date(page: StoredPage) -> datetime:
-    """Return when the article was published; if that cannot be read, when the revision arrived.
+    """Return the publication time, or the arrival time of the revision if none can be parsed.
 
-    A date in the future counts as the arrival, because generators leave such pages out.
+    A time after the arrival is replaced by it, because generators omit pages dated in the future.
     """
     received_at = read_timestamp(page["received_at"])
     return min(read_publication_time(page["delivery"]) or received_at, received_at)
@@ -84,7 +84,7 @@ def find_changed_at(page: StoredPage) -> datetime:
 
 
 def find_text(page: StoredPage) -> str:
-    """Return the article's text as Markdown, without front matter of its own."""
+    """Return the article's text as Markdown, without the front matter that it came with."""
     text, text_format = find_source(page["delivery"]["article"])
     text = unwrapped(text)
     if text_format is TextFormat.HTML:
@@ -94,7 +94,7 @@ def find_text(page: StoredPage) -> str:
 
 
 def find_heading_ids(payload: Mapping[str, Any]) -> list[str]:
-    """Return the ids that sites make of the headings in an English text that is Markdown, in their order."""
+    """Return the ids that sites generate for an English text's headings, in order; empty unless Markdown."""
     _, text_format = find_source(payload["article"])
     text = find_text({"delivery": payload})
     if not text_format.is_markdown or predict_bytes(text, is_markdown=True) > MOST_BYTES:
@@ -105,7 +105,7 @@ def find_heading_ids(payload: Mapping[str, Any]) -> list[str]:
 
 
 def find_source(article: Mapping[str, Any]) -> tuple[str, TextFormat]:
-    """Find the text, Markdown before HTML, and the document's names before those of others."""
+    """Find the article's text and format: Markdown before HTML, the document's field names before others."""
     texts = {name: text for name, text in article.items() if name in TEXTS and text and isinstance(text, str)}
     name = next((name for name in EXPORTED_TEXTS if name in texts), None)
     if name is None:
@@ -118,9 +118,9 @@ def find_source(article: Mapping[str, Any]) -> tuple[str, TextFormat]:
 
 
 def write_front_matter(values: Mapping[str, Value], text: str) -> str:
-    """Write YAML front matter, each value on a line, and a text. None and empty values are left out.
+    """Write YAML front matter, one value per line, followed by the text. None and empty values are omitted.
 
-    Texts are always quoted: what YAML 1.2 takes for a number, PyYAML takes for a word.
+    Strings are always quoted: PyYAML leaves some plain that YAML 1.2 parses as numbers.
     """
     present = {name: value for name, value in values.items() if value not in (None, "", [])}
     lines = "".join(f"{name}: {_write_value(value)}\n" for name, value in present.items())
@@ -140,7 +140,7 @@ def _write_value(value: Value) -> str:
     return write_yaml(value, default_style='"', default_flow_style=True).strip()
 
 
-def write_yaml(value: Any, **style: Any) -> str:  # noqa: ANN401 - JSON, and what PyYAML takes
+def write_yaml(value: Any, **style: Any) -> str:  # noqa: ANN401  - JSON, and PyYAML options
     """Write YAML without wrapping long lines."""
     import yaml  # noqa: PLC0415 - many a worker never writes any
 
@@ -149,12 +149,12 @@ def write_yaml(value: Any, **style: Any) -> str:  # noqa: ANN401 - JSON, and wha
 
 
 def _hold_together(html: str) -> str:
-    """Write HTML as a single HTML block of Markdown, which ends at the first blank line (CommonMark 4.6)."""
+    """Wrap HTML as one Markdown HTML block. A blank line would end it (CommonMark 4.6), so none is left."""
     return f"<div>\n{''.join(_close_gaps(html.strip()))}\n</div>" if html.strip() else ""
 
 
 def _close_gaps(html: str) -> Iterator[str]:
-    depth = 0  # of preformatted text, where blank lines are seen
+    depth = 0  # of nested <pre> elements, where blank lines are visible
     for token in tokenize(html):
         if token.name == "pre":
             depth = max(0, depth + (1 if token.kind is TokenKind.START else -1))

@@ -1,4 +1,4 @@
-"""What an export is. A new one is a file beside this one, a name in `EXPORTS` and in `BLOG_EXPORT`."""
+"""The export interface. A new export needs a module here, an entry in `EXPORTS` and a `BLOG_EXPORT` value."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Protocol
 
 
 class Export(Protocol):
-    """The file that a locale of an article becomes beside its JSON. Pure."""
+    """Writes one file per locale of an article, beside its JSON. Pure."""
 
-    # Matches the names it gives, so that its files can be removed.
+    # Matches the file names of this export, so that its files can be removed.
     files: ClassVar[re.Pattern[str]]
 
     def name_file(self, locale: str) -> str:
-        """Name a locale's file in the article's folder."""
+        """Return the name of a locale's file in the article's folder."""
         ...
 
     def write_file(self, page: Mapping[str, Any]) -> str:
-        """Write a page of the blog storage, as docs/blog-storage.md describes it, for the generator."""
+        """Write a blog storage page (see docs/blog-storage.md) for the site generator."""
         ...

@@ -1,4 +1,4 @@
-"""Which article an address means: the keys of articles, and of the links that lead to them. Pure."""
+"""Computes the keys by which links are matched to articles. Pure."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from monitoring.articles.field_names import ADDRESSES
 from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.storage import SOURCE_LOCALE
 
-# Before the name of a folder in a key. All other keys are hashes (SHA-256).
+# The prefix of keys that contain a folder name. All other keys are SHA-256 hashes.
 FOLDER_SIGN = "/"
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX = re.compile(r"/(?:index\.html?)?\Z")
 _FOLDER = re.compile(r"[a-z0-9-]+")
-# Before a slug, these say no more than that an article comes, or when it came. A word such as `tag` may
-# make another page of the same slug.
+# Path segments that may precede a slug without changing its meaning. After others, such as `tag`, the same
+# slug may be another page.
 _PLAIN_FOLDER = re.compile(r"(?:blogs?|posts?|articles?|news|stories|p|en|\d{1,4})", re.IGNORECASE)
 
 
 def key_of_article(payload: Mapping[str, Any]) -> str:
-    """Return the key of the address that the publisher told; empty if it told none.
+    """Return the key of the article's address; empty if it has none.
 
-    Without an address of its own, an article is known by its slug on the host of its website.
+    An article without an address field is keyed by its slug and its website's host.
     """
     article = payload["article"]
     told = (article.get(name) for name in ADDRESSES)
@@ -43,14 +43,14 @@ def key_of_article(payload: Mapping[str, Any]) -> str:
 
 
 def key_of_folder(folder: str) -> str:
-    """Return the key of an article's page on the site, which its folder names."""
+    """Return the key of an article's page on the site, made from its folder."""
     return f"{FOLDER_SIGN}{folder}"
 
 
 def keys_of_link(address: str, base: str, site: Addresses) -> Iterator[str]:
-    """Return the keys of the articles that a link may mean, the surest first.
+    """Yield the keys of the articles that a link may point to, most certain first.
 
-    `base` is the address of the page or its website, which completes a relative address.
+    `base` is the address of the page or its website, against which a relative address is resolved.
     """
     if (canonical := _complete(address, base)) is None:
         return
@@ -64,7 +64,7 @@ def keys_of_link(address: str, base: str, site: Addresses) -> Iterator[str]:
 
 
 def canonical_address(address: str) -> str | None:
-    """Write a web address so that equal ones are the same text: without scheme, fragment and last slash."""
+    """Normalize a web address: drop scheme, fragment and final slash. Returns None for other addresses."""
     try:
         parts = urlsplit(address)
         port = parts.port

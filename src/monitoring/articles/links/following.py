@@ -1,6 +1,6 @@
-"""Lets links lead to the translations of other articles: when a page is stored, when it is read, and later.
+"""Points links at translations of other articles: when a page is stored or read, and after later changes.
 
-The addresses of translations are made of `SITE_PAGE_URL`. Without it, links stay as they are.
+Translation addresses are built from `SITE_PAGE_URL`. Without it, links stay unchanged.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from monitoring.articles.translation_memory import batches
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import StorageChanged
 
-# A change is seen when its transaction ends, which may be so long after its time.
+# A change becomes visible at commit, which may be this long after its timestamp.
 UNSEEN_CHANGES = timedelta(minutes=2)
 
 
 async def note_links(article: Article, links: Sequence[PageLink]) -> bool:
-    """Store which articles a revision may link to, in place of what the revision before had.
+    """Store the keys of articles that a revision may link to, replacing those of the previous revision.
 
     Returns whether there are any.
     """
@@ -47,9 +47,9 @@ async def note_links(article: Article, links: Sequence[PageLink]) -> bool:
 
 
 async def find_targets(payload: Mapping[str, Any], links: Sequence[PageLink], locale: str) -> dict[str, str]:
-    """Return the addresses of translations into a locale, by the addresses of links that lead to them.
+    """Return translation addresses in a locale, keyed by link address.
 
-    An address that may mean several articles is not there, nor one whose article lacks the locale.
+    An ambiguous link address is omitted, and so is one whose article lacks the locale.
     """
     keys = _keys(payload, {link.address for link in links})
     articles = await _find_articles({key for of_address in keys.values() for key in of_address})
@@ -67,7 +67,7 @@ async def find_targets(payload: Mapping[str, Any], links: Sequence[PageLink], lo
 
 
 async def follow_links_of(page: Mapping[str, Any], locale: str) -> dict[str, Any]:
-    """Return a stored page with links as they are to lead now. It is equal if nothing has changed."""
+    """Return a stored page with its links updated; an equal page if no link target has changed."""
     links = read_links(page) if _site() else []
     if not links:
         return dict(page)
@@ -77,9 +77,9 @@ async def follow_links_of(page: Mapping[str, Any], locale: str) -> dict[str, Any
 
 
 async def follow_changes(since: datetime | None) -> None:
-    """Store the pages anew whose links lead elsewhere because of what changed since then. Idempotent.
+    """Update the stored pages whose link targets changed since `since`, or ever if it is None. Idempotent.
 
-    Raises `StorageUnavailable`; then some pages may be old.
+    Raises `StorageUnavailable`; then some pages may be outdated.
     """
     async for article_ids in _find_linking(since and since - UNSEEN_CHANGES):
         for article_id in article_ids:
@@ -95,7 +95,7 @@ async def _follow_page(article_id: UUID, locale: str) -> None:
         return
     versions = await find_versions(article.slug, locale)
     async with page_transaction():
-        # Locked, so that no worker stores a newer page, and nobody takes the article back.
+        # Locked, so that no worker stores a newer page and nobody withdraws the article.
         rows = Translation.filter(_is_stored(), article_id=article_id, locale=locale)
         held = await rows.select_for_update().get_or_none().only("id")
         page = await find_page(article.slug, locale) if held else None
@@ -105,7 +105,7 @@ async def _follow_page(article_id: UUID, locale: str) -> None:
 
 
 async def _find_linking(since: datetime | None) -> AsyncIterator[list[UUID]]:
-    """Find published articles with links to those that changed. Yields pages of ids, some of them twice."""
+    """Find published articles that link to changed articles. Yields batches of ids, which may overlap."""
     changed = Article.all()
     if since:
         translated = Translation.filter(translated_at__gte=since).values("article_id")
@@ -122,7 +122,7 @@ async def _find_linking(since: datetime | None) -> AsyncIterator[list[UUID]]:
 
 
 async def _find_articles(keys: Collection[str]) -> dict[str, UUID]:
-    """Find the published article that each key means, if it is a single one: the ids, by key."""
+    """Return article ids by key. A key is omitted unless it matches exactly one published article."""
     found: dict[str, set[UUID]] = {}
     for batch in batches(sorted(keys)):
         folders = [key.removeprefix(FOLDER_SIGN) for key in batch if key.startswith(FOLDER_SIGN)]
@@ -135,13 +135,13 @@ async def _find_articles(keys: Collection[str]) -> dict[str, UUID]:
 
 
 def _is_stored() -> Q:
-    """Match translations that the storage has, perhaps of the revision before, and that are for readers."""
+    """Match translations for readers that are in the storage, perhaps for an earlier revision."""
     is_there = Q(translated_at__isnull=False) | Q(engine__isnull=False)
     return is_there & Q(is_demonstration=False, locale__in=current_backends().settings.locales)
 
 
 def _keys(payload: Mapping[str, Any], addresses: Collection[str]) -> dict[str, list[str]]:
-    """Return the keys of each address of a link, as it is written in a text."""
+    """Return the article keys for each raw link address; empty without `SITE_PAGE_URL`."""
     site = _site()
     if site is None:
         return {}

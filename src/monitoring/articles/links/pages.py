@@ -1,4 +1,4 @@
-"""The links in a page of the blog storage, and how their addresses are exchanged. Pure."""
+"""Finds the links in a blog storage page and replaces their addresses. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monitoring.articles.translation.article import texts_for_readers
 from monitoring.articles.translation.fenced_article import unwrapped
 from monitoring.articles.translation.link_places import find_links
 
-# More than any article has: the rest of them stay as they are.
+# More than any real article has. Further links stay unchanged.
 MOST_LINKS = 1000
 
 _NOT_IN_MARKDOWN = str.maketrans({"(": "%28", ")": "%29", "|": "%7C"})
@@ -22,7 +22,7 @@ _NOT_IN_MARKDOWN = str.maketrans({"(": "%28", ")": "%29", "|": "%7C"})
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A link in a text of `article`: where its address stands now, in characters, and the publisher's own."""
+    """A link in a field of `article`: its address's span in characters, and the publisher's address."""
 
     field: str
     start: int
@@ -31,7 +31,7 @@ class PageLink:
 
 
 def find_page_links(payload: Mapping[str, Any]) -> list[PageLink]:
-    """Find the links in the texts of a payload whose addresses are the publisher's."""
+    """Find the links in the texts of a payload that still has the publisher's addresses."""
     texts = {
         str(path[1]): found
         for path, found in texts_for_readers(payload).items()
@@ -46,7 +46,7 @@ def find_page_links(payload: Mapping[str, Any]) -> list[PageLink]:
 
 
 def read_links(page: Mapping[str, Any]) -> list[PageLink]:
-    """Read the links that a page names. Others may write into the storage too: some may make no sense."""
+    """Read the links listed in a page. Invalid ones are skipped, since others can write to the storage."""
     article, links = page["delivery"]["article"], list[PageLink]()
     for told in page.get("links") or ():
         match told:
@@ -58,14 +58,17 @@ def read_links(page: Mapping[str, Any]) -> list[PageLink]:
 
 
 def write_links(links: Sequence[PageLink]) -> list[dict[str, Any]]:
-    """Write links as a page names them."""
+    """Serialize links for a page."""
     return [asdict(link) for link in links]
 
 
 def with_addresses(
     payload: Mapping[str, Any], links: Sequence[PageLink], addresses: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[PageLink]]:
-    """Give links the address that belongs to their own, or their own back. Returns where they stand then."""
+    """Replace link addresses; `addresses` is keyed by the publisher's, which the other links get back.
+
+    Returns the payload, and the links with their new positions. Overlapping links are dropped.
+    """
     article, moved = dict(payload["article"]), list[PageLink]()
     for field, of_field in groupby(sorted(links, key=attrgetter("field", "start")), attrgetter("field")):
         text, position = article[field], 0
@@ -84,5 +87,5 @@ def with_addresses(
 
 
 def write_address(address: str) -> str:
-    """Write an address so that it stands in HTML and in Markdown."""
+    """Escape an address for both HTML and Markdown."""
     return html.escape(address).translate(_NOT_IN_MARKDOWN)

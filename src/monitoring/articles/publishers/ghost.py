@@ -1,4 +1,4 @@
-"""Ghost: the webhooks of its `post.*` events, which carry the post and no name of the event.
+"""Ghost: webhooks for its `post.*` events, which contain the post but no event name.
 
 https://docs.ghost.org/webhooks, and `services/webhooks/serialize.js` in its source.
 """
@@ -14,7 +14,7 @@ KEPT_FIELDS = ("id", "slug", "title", "meta_title", "meta_description", "publish
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Read a post. Its authors are left out, since Ghost names their email addresses."""
+    """Read a post. Its authors are omitted, since Ghost includes their email addresses."""
     post = payload.get("post")
     if not isinstance(post, dict) or "current" not in post:
         return None
@@ -44,6 +44,6 @@ def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _read_status(post: Mapping[str, Any]) -> str:
-    """Publish what everybody may read: not what is for members, nor what was `sent` by email alone."""
+    """Return "published" for a public post; "draft" for members-only posts and those only `sent` by email."""
     is_public = post.get("visibility") in (None, "public")
     return "published" if is_public and post.get("status", "published") == "published" else "draft"

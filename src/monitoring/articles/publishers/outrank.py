@@ -1,4 +1,4 @@
-"""Outrank: its webhook posts one or several articles at once.
+"""Outrank: its webhook posts one or more articles per request.
 
 https://docs.outrank.so/article/using-webhooks-for-custom-integrations-evfi
 """
@@ -12,7 +12,7 @@ from monitoring.articles.publishers.payload_fields import image_at
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Read the articles, whose fields have the document's names except for two."""
+    """Read the articles. All but two of their fields have the document's names."""
     data = payload.get("data")
     if "event_type" not in payload or not isinstance(data, dict) or "articles" not in data:
         return None

@@ -1,4 +1,4 @@
-"""What several publishers write alike: texts, times, names, images and addresses."""
+"""Readers for fields that several publishers format alike: texts, times, names, images and addresses."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from monitoring.articles.plain_words import read_words
 
 
 def plain_text(rendered: str | None) -> str | None:
-    """Return the words of a short HTML text on one line."""
+    """Return a short HTML text as plain text on one line."""
     return None if rendered is None else read_words(rendered)
 
 
 def latest_gmt(*times: str | None) -> str | None:
-    """Return the latest of WordPress' times in GMT, which name no zone, with `Z`. `0000-00-00` is no time."""
+    """Return the latest WordPress GMT time with a `Z` added, or None. `0000-00-00` means no time."""
     told = [time.strip().replace(" ", "T") for time in times if time and not time.startswith("0000")]
     return f"{max(told).removesuffix('Z')}Z" if told else None
 
 
 def names_of(tags: object) -> list[str] | None:
-    """Return the names of tags that are objects."""
+    """Return the names of a list of tag objects, or None if `tags` is not a list."""
     if not isinstance(tags, list):
         return None
     return [tag["name"] for tag in tags if isinstance(tag, dict) and isinstance(tag.get("name"), str)]
 
 
 def image_at(url: object, alt: str | None = None) -> dict[str, Any] | None:
-    """Write `main_image`, if there is an address."""
+    """Return a `main_image` object, or None without an address."""
     return {"url": url, "alt": alt} if url and isinstance(url, str) else None
 
 
 def website_at(address: object) -> dict[str, Any] | None:
-    """Write `website` from the address of one of its posts, for publishers whose ids others use too."""
+    """Return a `website` object for a post's address, or None without a host. Ids are not globally unique."""
     try:
         parts = urlsplit(address if isinstance(address, str) else "")
     except ValueError:

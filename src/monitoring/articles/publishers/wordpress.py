@@ -1,4 +1,4 @@
-"""WordPress: a post as its REST API writes it, which automations send on.
+"""WordPress: a post in its REST API format, as forwarded by automations.
 
 https://developer.wordpress.org/rest-api/reference/posts/
 """
@@ -12,7 +12,7 @@ from monitoring.articles.publishers.payload_fields import latest_gmt, plain_text
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Read a post. A post that is published at its time keeps `modified_gmt`, so the later time counts."""
+    """Read a post. Scheduled publication keeps `modified_gmt`, so the later of both times is used."""
     title = payload.get("title")
     if not isinstance(title, dict) or "rendered" not in title:
         return None

@@ -1,4 +1,4 @@
-"""WP Webhooks: a plugin of WordPress, which posts the row of a post and what belongs to it.
+"""WP Webhooks: a WordPress plugin that sends a post's database row and related data.
 
 https://wp-webhooks.com/docs, and `integrations/wordpress/triggers` in its source.
 """
@@ -20,7 +20,7 @@ DELETION = "post_delete"  # in the header X-WP-Webhook-Name
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Read a post. A post that is published at its time keeps `post_modified_gmt`: the later time counts."""
+    """Read a post. Scheduled publication keeps `post_modified_gmt`, so the later of both times is used."""
     post = payload.get("post")
     if "post_id" not in payload or not isinstance(post, dict) or "post_title" not in post:
         return None
@@ -46,6 +46,6 @@ def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _tags_in(taxonomies: object) -> list[Any]:
-    """Return the terms that are tags. PHP writes an empty object as an array."""
+    """Return the `post_tag` terms. PHP serializes an empty object as an array."""
     terms = taxonomies.get("post_tag") if isinstance(taxonomies, dict) else None
     return list(terms.values()) if isinstance(terms, dict) else []

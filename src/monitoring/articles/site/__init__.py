@@ -1,1 +1,1 @@
-"""Files about the whole site, in the root of the blog storage: a sitemap, and a feed for each locale."""
+"""Site-wide files in the root of the blog storage: a sitemap, and a feed for each locale."""

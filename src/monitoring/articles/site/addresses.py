@@ -1,4 +1,4 @@
-"""The addresses of pages and files on the site, by `SITE_PAGE_URL`. Pure."""
+"""Builds the addresses of pages and files on the site from `SITE_PAGE_URL`. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The addresses of a site, by the pattern of its pages' addresses."""
+    """A site's addresses, built from its page address pattern."""
 
     pattern: str
 
@@ -23,5 +23,5 @@ class Addresses:
         return address.replace("{slug}", slug)
 
     def of_file(self, name: str) -> str:
-        """Return the address of a file in the site's root, which is above everything that varies."""
+        """Return the address of a file in the site root, the folder above the first placeholder."""
         return f"{self.pattern.partition('{')[0].rpartition('/')[0]}/{name}"

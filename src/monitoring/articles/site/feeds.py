@@ -27,7 +27,7 @@ class FeedEntry:
 
 
 def read_entry(page: Mapping[str, Any]) -> FeedEntry:
-    """Read the entry of a page of the blog storage."""
+    """Read a feed entry from a blog storage page."""
     return FeedEntry(
         UUID(page["article_id"]),
         page["slug"],
@@ -39,12 +39,12 @@ def read_entry(page: Mapping[str, Any]) -> FeedEntry:
 
 
 def name_feed(locale: str) -> str:
-    """Name a locale's feed in the root of the blog storage. No folder of an article has dots in its name."""
+    """Return the file name of a locale's feed. Article folders have no dots, so it cannot clash with one."""
     return f"feed.{locale}.xml"
 
 
 def write_feed(locale: str, entries: Sequence[FeedEntry], addresses: Addresses) -> bytes:
-    """Write a feed of at least one entry."""
+    """Write a feed. `entries` must not be empty."""
     own_address = write_text(addresses.of_file(name_feed(locale)))
     head = (
         f'{DECLARATION}<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="{locale}">\n'

@@ -1,4 +1,4 @@
-"""What the files about the site are made from: published articles, and locales that are really translated."""
+"""Lists the input of the site-wide files: published articles and their real (not demo) translations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitoring.backends.current import current_backends
 
 
 async def hash_state(pattern: str) -> str:
-    """Hash what changes whenever one of the files has to: a few sums over all rows, and the settings."""
+    """Hash the state that the files depend on: a few aggregates over all rows, and the settings."""
     articles, translations = _published(), _translated()
     sums = [
         await Article.all().annotate(newest=Max("withdrawn_at")).values_list("newest"),
@@ -30,7 +30,7 @@ async def hash_state(pattern: str) -> str:
 
 
 async def page_through_site() -> AsyncIterator[tuple[str, Mapping[str, datetime]]]:
-    """Go through the articles, oldest first: the folder, and by locale when the page last changed."""
+    """Yield each article's folder and its pages' last change by locale, oldest article first."""
     async for revisions in page_through_articles():
         ids = list(revisions)
         translated: dict[UUID, dict[str, datetime]] = {article_id: {} for article_id in ids}
@@ -43,7 +43,7 @@ async def page_through_site() -> AsyncIterator[tuple[str, Mapping[str, datetime]
 
 
 async def find_newest(locale: str, most: int) -> Sequence[tuple[str, object]]:
-    """Find the newest articles that have a locale: the folder, and what changes with the page."""
+    """Find up to `most` newest articles in a locale: the folder, and a marker that changes with the page."""
     if locale == SOURCE_LOCALE:
         articles = _published().order_by("-id").limit(most)
         return [(slug, mark) for slug, *mark in await articles.values_list("slug", "id", "revision")]

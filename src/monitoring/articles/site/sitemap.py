@@ -1,4 +1,4 @@
-"""Sitemaps with the languages of each page (sitemaps.org; Google's "localized versions"). Pure."""
+"""Sitemaps with each page's language versions (sitemaps.org; Google's "localized versions"). Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.xml import DECLARATION, write_text
 from monitoring.contract.timestamps import write_timestamp
 
-# The protocol allows as many, and 50 MB. A blog storage must take a file within four seconds.
+# The protocol's limits are 50,000 URLs and 50 MB. But a blog storage must store a file within four seconds.
 MOST_URLS = 50_000
 MOST_BYTES = 4 * 1024 * 1024
 
@@ -19,14 +19,14 @@ _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
 @dataclass(slots=True)
 class SitemapPart:
-    """Pages that go into one file."""
+    """The pages in one sitemap file."""
 
     urls: list[bytes] = field(default_factory=list)
     size_bytes: int = 0
     url_count: int = 0
 
     def has_room(self, urls: bytes, url_count: int) -> bool:
-        """Return whether these pages fit in. An empty part takes anything."""
+        """Return whether these URLs fit. An empty part accepts any number."""
         fits = self.url_count + url_count <= MOST_URLS and self.size_bytes + len(urls) <= MOST_BYTES
         return fits or not self.urls
 
@@ -43,9 +43,9 @@ class SitemapPart:
 
 
 def write_urls(slug: str, changed_at: Mapping[str, datetime], source: str, addresses: Addresses) -> bytes:
-    """Write the pages of an article, by locale with the time of the last change.
+    """Write an article's URLs; `changed_at` has the last change of its page in each locale.
 
-    Each names all of them, itself included, and the source as the page for other languages.
+    Each URL links to all language versions, including itself, with the source as `x-default`.
     """
     pages = {locale: write_text(addresses.of_page(locale, slug)) for locale in changed_at}
     links = "".join(
@@ -59,6 +59,6 @@ def write_urls(slug: str, changed_at: Mapping[str, datetime], source: str, addre
 
 
 def write_index(names: Iterable[str], addresses: Addresses) -> bytes:
-    """Write the file that names the parts of a sitemap."""
+    """Write the sitemap index, which lists the parts."""
     parts = (f"<sitemap><loc>{write_text(addresses.of_file(name))}</loc></sitemap>\n" for name in names)
     return f"{DECLARATION}<sitemapindex {_NAMESPACE}>\n{''.join(parts)}</sitemapindex>\n".encode()

@@ -1,4 +1,4 @@
-"""Keeps the sitemap and the feeds up to date: one process at a time, when something changed."""
+"""Keeps the sitemap and feeds up to date: one process at a time, only after changes."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ LEASE = timedelta(seconds=60)
 
 
 class ClaimLostError(Exception):
-    """Another process took over, because this one did not renew its claim in time."""
+    """Another process took over because this one did not renew its claim in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFilesClaim(Claim[SiteFiles]):
-    """The right to write the files about the whole site."""
+    """The right to write the site-wide files."""
 
     storage: BlogStorage
 
     async def put(self, name: str, content: bytes) -> None:
         """Store a file. Raises `ClaimLostError` or `StorageUnavailable`.
 
-        The version comes before the question whether the claim still holds, so that a late put is refused.
+        The version is read before the claim is checked, so that the storage rejects a late put.
         """
         version = await self.storage.find_version(name)
         if not await self.held_row().exists():
@@ -52,13 +52,13 @@ class SiteFilesClaim(Claim[SiteFiles]):
 
 @dataclass(slots=True)
 class SiteWriter:
-    """Writes the files. It remembers the entries of the feeds that it last wrote, to read only new pages."""
+    """Writes the site-wide files. It caches the last feed entries, so that it reads only new pages."""
 
     addresses: Addresses
     _entries: dict[str, FeedEntry] = field(default_factory=dict)
 
     async def write_if_changed(self) -> bool:
-        """Write all files, unless they were written from what is there now. Returns whether it wrote them.
+        """Write all files if anything changed since they were written. Returns whether it wrote them.
 
         Raises `StorageUnavailable`.
         """
@@ -75,7 +75,7 @@ class SiteWriter:
                 await self._write_sitemap(claim)
                 await self._write_feeds(claim)
         except (ClaimLostError, StorageChanged):
-            return False  # another process writes the same by now
+            return False  # another process is writing them
         except BaseException:
             await claim.give_back()
             raise
@@ -113,7 +113,7 @@ class SiteWriter:
 
 
 async def _claim(state: str, storage: BlogStorage) -> SiteFilesClaim | None:
-    """Claim the files if they were written from another state and nobody else is writing them."""
+    """Claim the files, or return None if they are current or another process is writing them."""
     now = current_backends().clock.now()
     if not await SiteFiles.exists():
         with suppress(IntegrityError):  # another process was faster
@@ -133,7 +133,7 @@ async def _read_entry(slug: str, locale: str) -> FeedEntry | None:
 
 
 async def _remove_parts_from(number: int, storage: BlogStorage) -> None:
-    """Remove parts of the sitemap that were written when there were more pages."""
+    """Remove sitemap parts from `number` on, which remain from when there were more pages."""
     while await storage.get(_name_part(number)) is not None:
         await storage.delete(_name_part(number))
         number += 1

@@ -1,4 +1,4 @@
-"""Text for XML documents. Pure."""
+"""Escapes text for XML documents. Pure."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _NOT_ALLOWED = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 
 def write_text(text: str) -> str:
-    """Escape a text for use between tags and in attributes with double quotes."""
+    """Escape text for XML content and double-quoted attributes. Characters that XML forbids are dropped."""
     return escape(_NOT_ALLOWED.sub("", text), {'"': "&quot;"})

@@ -1,5 +1,5 @@
-"""Translates an article without damage: only human words change. Knows no database, settings or clock.
+"""Translates the human-readable text of an article and nothing else. Uses no database, settings or clock.
 
-In its patterns, no possessive quantifier follows a group: up to Python 3.11.4, one loses what the group's
-last try has read. Atomic groups do not.
+Its patterns put no possessive quantifier after a group: up to Python 3.11.4, that loses what the group's last
+iteration matched. Atomic groups are safe.
 """

@@ -1,4 +1,4 @@
-"""Translates a publisher's payload field by field: only words for readers change."""
+"""Translates a publisher's payload field by field. Only reader-visible text changes."""
 
 import gc
 from collections import Counter
@@ -35,7 +35,7 @@ from monitoring.articles.translation.translated_segments import (
 
 
 class FieldContent(Enum):
-    """What a field for readers contains."""
+    """The kind of content in a reader-visible field."""
 
     WORDS = auto()
     CONTENT = auto()  # in the article's declared format
@@ -53,7 +53,7 @@ _META = {
     for separator, names in (("_", ("title", "description")), ("", ("Title", "Description")))
     for name in names
 }
-_ARTICLE = {  # in the order readers meet them
+_ARTICLE = {  # in reading order
     **dict.fromkeys(TITLES, FieldContent.WORDS),
     "subtitle": FieldContent.WORDS,
     "excerpt": FieldContent.WORDS,
@@ -73,10 +73,10 @@ _PAYLOAD = {"article": _ARTICLE, "main_image": _IMAGE}
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Run no garbage collection while an article is read: it stops every thread and looks at all objects.
+    """Disable garbage collection while an article is read: it stops every thread and visits all objects.
 
-    Reading makes millions of objects and no cycles. Of the threads that do so at once, the first lets the
-    collector rest, until its own article is read. So the collector runs between articles.
+    Reading makes millions of objects but no cycles. Of concurrent threads, the first disables the collector
+    until its own article is read. So the collector runs between articles.
     """
     if not gc.isenabled():
         yield
@@ -90,44 +90,44 @@ def collector_at_rest() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class TranslatedArticle:
-    """A payload in another language, and what the translation memory can learn from it."""
+    """A payload in another language, and the new texts for the translation memory."""
 
     payload: dict[str, Any]
     learned: Mapping[str, str]  # segment hash -> text, for segments the engine translated this time
     segment_count: int
-    corrected_count: int  # segments that people have the last word on, and that are in the payload
-    # What was wrong, by the hashes of segments left in the source language: no answer was acceptable, or fits
-    # the markup.
+    corrected_count: int  # segments with a human correction that are in the payload
+    # Faults by the hashes of segments left in the source language: no answer was acceptable or fits the
+    # markup.
     refused: Mapping[str, str]
-    faults: Mapping[str, int]  # how many answers had which fault
+    faults: Mapping[str, int]  # number of answers by fault
     is_demonstration: bool
     engine: str  # its name
 
     @property
     def refused_count(self) -> int:
-        """How many segments are left in the source language."""
+        """The number of segments left in the source language."""
         return len(self.refused)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceArticle:
-    """A payload whose texts are read, ready to be translated into any number of languages.
+    """A parsed payload, ready for translation into any number of languages.
 
-    One that would take too much memory has no documents and no segments.
+    If parsing would take too much memory, it has no documents and no segments.
     """
 
     payload: Mapping[str, Any]
     documents: "Documents"
-    hashes: Mapping[str, str]  # to look up in the translation memory, by segment
+    hashes: Mapping[str, str]  # keys in the translation memory, by segment
     predicted_bytes: int
 
     @property
     def is_small(self) -> bool:
-        """Whether it may be translated into many languages at once."""
+        """Whether it is small enough to be translated into many languages at once."""
         return self.predicted_bytes <= SMALL_BYTES
 
     def cost(self, limit: BatchLimit, known: Mapping[str, str] = MappingProxyType({})) -> Cost:
-        """Return the cost of the first requests to an engine; `known` has texts by segment hash."""
+        """Return the cost of an engine's first requests; `known` maps segment hashes to remembered texts."""
         unknown = [segment for segment, hash_ in self.hashes.items() if hash_ not in known]
         return Cost(sum(map(len, unknown)), len(list(split(unknown, limit))))
 
@@ -142,18 +142,19 @@ class SourceArticle:
         submit: Submit = do_now,
         corrections: Mapping[str, str] = MappingProxyType({}),
     ) -> TranslatedArticle:
-        """Translate what readers see; `known` has the translation memory's texts by segment hash.
+        """Translate the reader-visible texts.
 
-        `corrections`, by hash too, come first.
+        `known` has the translation memory's texts by segment hash. `corrections` has human corrections by
+        segment hash, which take precedence.
 
-        A segment whose text would change a document's structure stays in the source language wherever it
-        would, and counts as refused. Its text is learned all the same: it may fit elsewhere.
+        A segment whose translation would change a document's structure stays in the source language there and
+        counts as refused. Its translation is still learned, since it may fit elsewhere.
 
-        `find_fault` judges answers whose codes are right; without it all of them are taken. Requests to the
-        engine are submitted to `submit`.
+        `find_fault` checks answers with correct codes; without it all of them are accepted. `submit` runs the
+        engine requests.
 
-        The payload itself is not changed; the result shares the objects that are not translated. Blocks while
-        the engine works, and raises its errors, or `TooMuchMarkupError`.
+        The payload is not modified; the result shares its untranslated objects. Blocks while the engine
+        works. Raises the engine's errors, or `TooMuchMarkupError`.
         """
         if self.predicted_bytes > MOST_BYTES:
             raise TooMuchMarkupError
@@ -185,7 +186,7 @@ class SourceArticle:
         )
 
     def find_unfit(self, texts: Mapping[str, str]) -> frozenset[str]:
-        """Return the segments whose texts, given by segment, would change a document's structure."""
+        """Return the segments whose translations in `texts` would change a document's structure."""
         try:
             return _left_alone(self._translated_documents(texts))
         except TooMuchMarkupError:
@@ -209,7 +210,7 @@ Texts = dict[Path, tuple[TextFormat, str]]
 
 
 def texts_for_readers(payload: Mapping[str, Any]) -> Texts:
-    """Find what readers see of a payload: format and text of each translated field."""
+    """Find the format and text of each reader-visible field in a payload."""
     found: Texts = {}
 
     def note(path: Path, value: Any, fields: Fields) -> None:  # noqa: ANN401 (it is JSON)
@@ -233,7 +234,7 @@ TranslatedDocuments = dict[tuple[TextFormat, str], TranslatedDocument]
 
 @collector_at_rest()
 def read_article(payload: Mapping[str, Any], brand_names: Sequence[str] = ()) -> SourceArticle:
-    """Read every text of a payload that readers see, each once, unless that takes too much memory."""
+    """Parse each distinct reader-visible text of a payload, unless that would take too much memory."""
     opaque = opaque_pattern(tuple(brand_names))
     predicted_bytes = sum(
         predict_bytes(text, is_markdown=text_format.is_markdown, opaque=opaque)
@@ -268,7 +269,7 @@ def _format_of(field: FieldContent, text: str, payload: Mapping[str, Any]) -> Te
 
 
 def _mapped(value: Any, fields: Fields, change: Callable[[FieldContent, str], str]) -> Any:  # noqa: ANN401 (it is JSON)
-    """Rebuild JSON with the texts of the named fields changed, in the same order."""
+    """Rebuild JSON with `change` applied to the texts in `fields`. The order is kept."""
     match value, fields:
         case str(), FieldContent():
             return change(fields, value)

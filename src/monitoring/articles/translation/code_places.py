@@ -1,4 +1,4 @@
-"""Judges where an engine has put codes: one in the middle of a word is markup on half a word. Pure."""
+"""Checks code positions in an engine's answer: a code inside a word would mark up half of it. Pure."""
 
 import html
 import re
@@ -8,18 +8,19 @@ from unicodedata import category
 from monitoring.articles.translation.inline_codes import CODE
 from monitoring.articles.translation.scripts import is_without_spaces
 
-# Languages that add endings to a word, also after a code, and those that put "the" or "and" before it.
+# Languages with suffixes, even after a code, and those that prefix "the" or "and" to a word.
 _WITH_ENDINGS = frozenset("az et eu fi hu ka kk kn ky ml mn mr ta te tk tr tt uz".split())  # noqa: SIM905 - a table
 _WITH_PREFIXES = frozenset(("ar", "he", "fa", "ur"))
 
 _SUPERSCRIPT = re.compile(r"(<g(\d{1,6})>)[^<>]{1,3}</g\2>")  # such as TM, or the 2 of a square
-_SINGLE = "\ufffc"  # for what `<x1/>` stands for: no letter and no blank
+_SINGLE = "\ufffc"  # replaces `<x1/>`: neither a letter nor a space
 
 
 def misplaces_codes(segment: str, answer: str, target: str) -> bool:
-    """Return whether a code of the answer cuts a word, or has lost the blank or the word beside it.
+    """Return whether a code in the answer splits a word or lost the space or word next to it.
 
-    Both have the same codes. Whatever the segment does is right. Languages without blanks show nothing.
+    Both texts have the same codes. What the segment itself does is allowed. Always False for languages
+    without spaces.
     """
     if "<" not in segment or is_without_spaces(target):
         return False
@@ -39,7 +40,7 @@ def misplaces_codes(segment: str, answer: str, target: str) -> bool:
 
 
 def _characters_beside_codes(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the characters before and after each code, as a reader sees them; "" at the ends of the text."""
+    """Return the visible characters before and after each code, keyed by code; "" at the ends of the text."""
     parts = re.split(f"({CODE.pattern})", text)
     firsts = [_seen(part)[:1] for part in parts]
     lasts = [_seen(part)[-1:] for part in parts]

@@ -1,4 +1,4 @@
-"""Finds the format of a text: what its publisher declares, or else how it is built."""
+"""Determines a text's format: the publisher's declaration, or else its syntax."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitoring.articles.translation.html_tokens import TokenKind, tokenize
 
 
 class TextFormat(StrEnum):
-    """The formats of texts."""
+    """Text formats."""
 
     PLAIN = "plain"
     HTML = "html"
@@ -20,12 +20,12 @@ class TextFormat(StrEnum):
 
     @property
     def is_markdown(self) -> bool:
-        """Whether it is Markdown of any kind."""
+        """Whether this is Markdown or MDX."""
         return self in (TextFormat.MARKDOWN, TextFormat.MDX)
 
 
-# A site's own Markdown is read like any other: what one dialect knows means nothing to the others. Only MDX
-# differs: a line that is indented by four blanks is no code in it.
+# All Markdown dialects are parsed alike: the syntax of one means nothing in the others. Only MDX differs: a
+# line indented by four spaces is not code.
 _MARKDOWN_NAMES = (
     "markdown md text/markdown commonmark gfm github kramdown pandoc rmarkdown quarto myst"
     " hugo jekyll eleventy hexo zola astro starlight mkdocs vitepress vuepress docfx gitbook mdbook obsidian"
@@ -36,7 +36,7 @@ _NAMES = {
     **dict.fromkeys(("html", "text/html"), TextFormat.HTML),
 }
 
-_LONGEST_BEGINNING = 100_000  # characters, which say enough about the rest
+_LONGEST_BEGINNING = 100_000  # characters, enough to determine the format
 _HTML_BLOCK_END = re.compile(r"</(?:p|h[1-6]|li|div|ul|ol|table|section|article|body)\s*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
 _STRONG_SIGN = re.compile(r"^ {0,3}(?:#{1,6} |```|~~~)|\]\(", re.MULTILINE)
@@ -49,10 +49,10 @@ _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 
 
 def content_format(name: object, content: str) -> TextFormat:
-    """Return the format of an article's content: the declared one, else what it is built like.
+    """Return the format of an article's content: the declared format, else the detected one.
 
-    Who declares HTML, but sends paragraphs without a tag, or Markdown's headings, code and links outside of
-    all elements, has sent Markdown.
+    Content declared as HTML counts as Markdown if it has paragraphs without any tag, or Markdown headings,
+    code or links outside all elements.
     """
     declared = _NAMES.get(name.strip().lower()) if isinstance(name, str) else None
     if declared and declared.is_markdown:
@@ -73,15 +73,15 @@ def _contradicts_html(content: str) -> bool:
 
 
 def _is_enclosed(content: str) -> bool:
-    """Return whether it could be HTML by its first and last character, or has a block of HTML."""
+    """Return whether the content starts and ends like HTML, or contains an HTML block."""
     stripped = content.strip()
     return (stripped.startswith("<") and stripped.endswith(">")) or bool(_HTML_BLOCK_END.search(content))
 
 
 def _has_words_outside_blocks(content: str) -> bool:
-    """Return whether Markdown or paragraphs are beside blocks of HTML, or Markdown after a blank line in one.
+    """Return whether Markdown or a paragraph is outside HTML blocks, or Markdown after a blank line in one.
 
-    An element such as `<Card>` is a component of MDX.
+    An element such as `<Card>` is an MDX component and counts too.
     """
     if _COMPONENT.search(content):
         return True
@@ -95,7 +95,7 @@ def _has_words_outside_blocks(content: str) -> bool:
 
 
 def _texts(content: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield the spans of text outside code, and whether each is outside all blocks."""
+    """Yield the start and end of each text outside opaque elements, and whether it is outside all blocks."""
     position = blocks = opaque = 0
     for token in tokenize(content):
         start, position = position, position + len(token.raw)

@@ -1,4 +1,4 @@
-"""A text in one of the formats that publishers use, ready to be translated."""
+"""Text documents in the formats that publishers use, ready for translation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from monitoring.articles.translation.segments import (
 if TYPE_CHECKING:  # they would load a library
     from monitoring.articles.translation.markdown_structure import SourceStructure
 
-# To find the blocks that change a document's structure: enough for several in an article of 10 KB.
+# Limits the search for blocks that change a document's structure: enough for several in a 10 KB article.
 MOST_CHARACTERS_READ = 500_000
 
 
@@ -36,7 +36,7 @@ _HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
 
 @dataclass(frozen=True, slots=True)
 class TranslatedDocument:
-    """A text in another language, and the segments that stayed as they were to keep its structure."""
+    """A translated text, and the segments left untranslated to preserve its structure."""
 
     text: str
     left_alone: frozenset[str]
@@ -44,26 +44,26 @@ class TranslatedDocument:
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """A text and its template."""
+    """A text and its parsed template."""
 
     source: str
     text_format: TextFormat
     template: Template
-    structure: SourceStructure | None = None  # of Markdown, behind its front matter
+    structure: SourceStructure | None = None  # of Markdown, after the front matter
 
     def segments(self) -> list[str]:
-        """List the texts for an engine to translate."""
+        """Return the segments for an engine to translate."""
         return [segment.text for segment in segments_of(self.template)]
 
     def in_language(self, language: str) -> SourceDocument:
-        """Return the document with `lang` attributes that name this language, for its translations."""
+        """Return the document with its `lang` attributes set to `language`."""
         return replace(self, template=in_language(self.template, language))
 
     def translated(self, translations: Mapping[str, str]) -> TranslatedDocument:
-        """Put translations in place. A Markdown block that would change the structure stays unchanged.
+        """Insert translations. A Markdown block whose translation would change the structure stays unchanged.
 
-        Raises `TooMuchMarkupError` if the translated Markdown would take too much memory to read: an answer
-        may have many characters that are escaped.
+        Raises `TooMuchMarkupError` if parsing the translated Markdown would take too much memory, for example
+        because it has many escaped characters.
         """
         rendered = render(self.template, translations)
         if self.structure is None or rendered == self.source:
@@ -84,9 +84,9 @@ class SourceDocument:
         )
 
     def _blocks_to_leave_alone(self, translations: Mapping[str, str]) -> frozenset[int]:
-        """Find, by halving, the blocks whose translations change the structure of the document.
+        """Find the blocks whose translations change the document's structure, by bisection.
 
-        Each try reads the whole document again. After `MOST_CHARACTERS_READ`, what is untried is left alone.
+        Each try parses the whole document. After `MOST_CHARACTERS_READ`, untried blocks are left alone too.
         """
         left_alone = frozenset(segment.block for segment in self._translated_segments(translations))
         untried = [sorted(left_alone)]
@@ -118,7 +118,7 @@ class SourceDocument:
     def _with_moved_anchors(
         self, rendered: str, translations: Mapping[str, str], left_alone: frozenset[int]
     ) -> str:
-        """Let links within the document follow their headings, whose anchors are made of the words."""
+        """Update in-page links, since heading anchors are derived from the heading text."""
         if not has_in_page_links(self.template):
             return rendered
         from monitoring.articles.translation.markdown_anchors import moved_anchors  # noqa: PLC0415
@@ -137,7 +137,7 @@ class SourceDocument:
 
 
 def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, ...] = ()) -> SourceDocument:
-    """Find the segments of a text. Plain text with tags or character references is read as HTML."""
+    """Parse a text into a document. Plain text with tags or character references is parsed as HTML."""
     if text_format is not TextFormat.PLAIN:
         source = unwrapped(source)
     if text_format is TextFormat.PLAIN and (_HTML_TAG.search(source) or html.unescape(source) != source):
@@ -153,7 +153,7 @@ def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, 
 
 
 def _plain_template(source: str, brand_names: tuple[str, ...]) -> Template:
-    """Find the segments of a plain text: every line is one of its own."""
+    """Parse a plain text: each line is a segment."""
     parts = re.split(r"([\r\n]+)", source)
     kinds = (Kind.BREAK if index % 2 else Kind.TEXT for index in range(len(parts)))
     words = Format(str, str, opaque_pattern(brand_names))

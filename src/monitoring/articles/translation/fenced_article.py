@@ -1,4 +1,4 @@
-"""Unwraps an article that a model has put into one fence as a whole, as if it were an example of code."""
+"""Unwraps an article that a language model has put into a code fence as a whole."""
 
 import re
 
@@ -9,9 +9,9 @@ _FENCED = re.compile(
 
 
 def unwrapped(text: str) -> str:
-    """Return the text without the fence around all of it, if that says that it holds Markdown or HTML.
+    """Return the text without the code fence around all of it, if the fence is labelled Markdown or HTML.
 
-    Fences within name a language. One that does not would be the end of the fence at the beginning.
+    Opening fences inside must name a language: one without would close the outer fence.
     """
     fenced = _FENCED.fullmatch(text.rstrip())
     if not fenced:

@@ -1,10 +1,10 @@
-"""Finds the front matter of a Markdown document, without a Markdown parser, which is large."""
+"""Finds a Markdown document's front matter without a Markdown parser, which is large."""
 
 import json
 import re
 
 _BYTE_ORDER_MARK = "\ufeff"
-_FRONT_MATTER = re.compile(  # YAML, or what `---json` names; TOML
+_FRONT_MATTER = re.compile(  # YAML, or the language that `---json` names; TOML
     r"(?:---[ \t]*(?:[a-z]{1,10}[ \t]*)?\r?\n(?s:.*?)^(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n(?s:.*?)^\+\+\+)"
     r"[ \t]*(?:\r?\n|\Z)",
     re.MULTILINE,
@@ -13,7 +13,7 @@ _LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 
 
 def front_matter_length(source: str) -> int:
-    """Return the length of the byte order mark and of YAML, TOML or JSON at the very start."""
+    """Return the length of the byte order mark and the YAML, TOML or JSON front matter at the start."""
     start = len(_BYTE_ORDER_MARK) if source.startswith(_BYTE_ORDER_MARK) else 0
     if front_matter := _FRONT_MATTER.match(source, start):
         return front_matter.end()
@@ -21,7 +21,7 @@ def front_matter_length(source: str) -> int:
 
 
 def _json_end(source: str, start: int) -> int | None:
-    """Find the end of a JSON object that is on lines of its own."""
+    """Return the end of the JSON object at `start`; None if there is none or its line goes on."""
     if not source.startswith("{", start):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Finds what readers see of the front matter within a text: its title and its description."""
+"""Finds the reader-visible fields in a text's front matter, such as title and description."""
 
 import json
 import re
@@ -8,9 +8,9 @@ from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
 from monitoring.articles.translation.segments import Template
 
-_BLOCK = -1  # none of those behind it
+_BLOCK = -1  # none of the blocks after it
 
-# A field of the top level with a text on its line: in double quotes, in single ones, or without any.
+# A top-level field with a single-line string: double-quoted, single-quoted or plain.
 _NAME = r"^(?:title|subtitle|description|summary|excerpt)"
 _QUOTED = r""""(?P<double>(?:[^"\\\x00-\x1f]|\\["\\/nt])*)"|'(?P<single>(?:[^'\r\n]|'')*)'"""
 _PLAIN = r"(?P<plain>[^\s\"'&*!|>%@`\[\]{}#?:,-](?:[^\r\n#:]|:(?!\s)|(?<!\s)\#)*?)"
@@ -20,7 +20,7 @@ _TOML_FIELD = re.compile(rf"{_NAME}[ \t]*=[ \t]*(?:{_QUOTED}){_END}", re.MULTILI
 
 
 def front_matter_template(front_matter: str, brand_names: tuple[str, ...] = ()) -> Template:
-    """Read YAML or TOML. Values that reach over several lines, and JSON, stay as they are."""
+    """Parse YAML or TOML front matter. Multi-line values and JSON stay unchanged."""
     return assemble(_atoms(front_matter, opaque_pattern(brand_names)))
 
 
@@ -31,7 +31,7 @@ def _atoms(front_matter: str, opaque: re.Pattern[str]) -> Iterator[Atom]:
         style = field.lastgroup or ""
         start, end = field.span(style)
         if style == "plain" and opaque.search(field[style]):
-            continue  # quotes around each part would make a wrong whole
+            continue  # each part would get its own quotes
         decode, escape = _STYLES["literal" if fields is _TOML_FIELD and style == "single" else style]
         yield Atom(Kind.BREAK, (front_matter[position:start],))
         yield Atom(Kind.TEXT, (field[style],), text_format=Format(decode, escape, opaque), block=_BLOCK)
@@ -60,10 +60,10 @@ def _write_single(text: str) -> str:
 
 
 def _write_literal(text: str) -> str:
-    return text.replace("'", "\u2019")  # TOML's literal texts have no way to write an apostrophe
+    return text.replace("'", "\u2019")  # TOML's literal strings cannot contain an apostrophe
 
 
-# How each style is read, and how words are written in it.
+# How to decode and encode each style.
 _Rewrite = Callable[[str], str]
 _STYLES: Mapping[str, tuple[_Rewrite, _Rewrite]] = {
     "double": (_read_double, _write_double),

@@ -1,4 +1,4 @@
-"""Reads HTML for translation: which parts are words, which are markup, and which are opaque."""
+"""Parses HTML for translation into text, markup and opaque parts."""
 
 import html
 import re
@@ -35,14 +35,14 @@ TRANSLATED_ATTRIBUTES = frozenset(("alt", "aria-label", "placeholder", "title"))
 
 
 def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
-    """Find the segments of an HTML document or fragment, however malformed."""
+    """Parse an HTML document or fragment, however malformed, into a template."""
     return assemble(html_atoms(source, brand_names))
 
 
 def html_atoms(
     source: str, brand_names: tuple[str, ...] = (), block: int = 0, text_format: Format | None = None
 ) -> Iterator[Atom]:
-    """Cut HTML into atoms, all of which get this `block`. `text_format` is how other words are written."""
+    """Split HTML into atoms of one `block`. `text_format` overrides the format of text outside attributes."""
     text_format = text_format or _text_format(brand_names)
     for token in tokenize(source):
         match token.kind:
@@ -60,7 +60,7 @@ def html_atoms(
 
 
 def _words(raw: str, text_format: Format, block: int) -> Iterator[Atom]:
-    """Cut words at blank lines: an author who writes no `<p>` lets WordPress or the like make paragraphs."""
+    """Split text at blank lines: without `<p>`, WordPress and others turn them into paragraphs."""
     for index, part in enumerate(_BLANK_LINES.split(raw)):
         if part:
             kind = Kind.BREAK if index % 2 else Kind.TEXT
@@ -96,7 +96,7 @@ def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
 
 
 def _forbids_translation(name: str, value: str) -> bool:
-    """Return whether an attribute keeps an element as it is: by its author's wish, or by another language."""
+    """Return whether an attribute prevents translation: by an explicit opt-out, or by another language."""
     match name:
         case "translate":
             return value.lower() == "no"

@@ -1,7 +1,7 @@
-"""Cuts HTML into tokens as the HTML standard's tokenizer would, and loses nothing.
+"""Splits HTML into tokens like the HTML standard's tokenizer, without loss.
 
-Concatenated, the tokens are the source. Hostile input costs linear time: quantifiers are possessive, and
-anything never closed reaches to the end, as it does in a browser.
+Concatenated, the tokens are the source. Hostile input takes linear time: quantifiers are possessive, and
+anything unclosed extends to the end, as in a browser.
 """
 
 import re
@@ -23,15 +23,15 @@ _ATTRIBUTE = re.compile(
     r"""(?P<name>[^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'|(?P<bare>[^\s>]*+)))?"""
 )
 _SCRIPT_SIGN = re.compile(r"<!--|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE)
-_OTHER_ENDS = (  # openings, and what closes them
+_OTHER_ENDS = (  # openings, and what ends them
     (re.compile("<!--"), re.compile("--!?>")),
-    (re.compile("</?[A-Za-z]"), re.compile(r"\Z")),  # a tag that is never closed
+    (re.compile("</?[A-Za-z]"), re.compile(r"\Z")),  # an unclosed tag
     (re.compile("<"), re.compile(">")),  # also <![CDATA[, which is a comment outside SVG (HTML §13.2.5.42)
 )
 
 
 class TokenKind(Enum):
-    """The kinds of tokens. OTHER are comments, declarations and anything never closed."""
+    """Token kinds. OTHER is a comment, a declaration, anything unclosed, or raw text that contains `<`."""
 
     TEXT = auto()
     START = auto()
@@ -40,20 +40,20 @@ class TokenKind(Enum):
 
 
 class Token(NamedTuple):
-    """A piece of HTML source; `name` is a tag's name, in lower case."""
+    """A token of HTML source; `name` is the lower-case tag name, or empty."""
 
     kind: TokenKind
     raw: str
     name: str = ""
 
     def attributes(self) -> Iterator[re.Match[str]]:
-        """Find the attributes. A value is in the group `double`, `single` or `bare`, by its quotes."""
+        """Find the attributes. The value's quotes decide its group: `double`, `single` or `bare`."""
         tag = _TAG.match(self.raw)
         return _ATTRIBUTE.finditer(self.raw, *tag.span("attributes")) if tag else iter(())
 
 
 def tokenize(source: str) -> Iterator[Token]:
-    """Cut HTML into tokens."""
+    """Split HTML into tokens."""
     position = 0
     while position < len(source):
         markup = _MARKUP.search(source, position)
@@ -71,7 +71,7 @@ def tokenize(source: str) -> Iterator[Token]:
                 yield Token(TokenKind.OTHER, source[position:])
                 return
             if text := source[position:end]:
-                # Not markup to a browser, but perhaps to the author or another parser: leave it alone.
+                # Not markup to a browser, but perhaps to the author or another parser: leave it unchanged.
                 yield Token(TokenKind.OTHER if "<" in text else TokenKind.TEXT, text)
             position = end
 
@@ -86,7 +86,7 @@ def _raw_text_end(source: str, position: int, name: str) -> int | None:
 
 
 def _script_end(source: str, position: int) -> int | None:
-    """Find the end tag of a script. After `<!--` and `<script`, one ends the inner script (HTML §13.2.5)."""
+    """Return the position of a script's end tag. After `<!--` and `<script`, one is nested (HTML §13.2.5)."""
     is_escaped = is_double_escaped = False
     while sign := _SCRIPT_SIGN.search(source, position):
         position = sign.end()

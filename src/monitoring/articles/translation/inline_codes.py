@@ -1,4 +1,4 @@
-"""The numbered codes that represent markup, and the check that an engine has kept them."""
+"""The numbered codes that represent markup, and the check that an engine has preserved them."""
 
 import html
 import re
@@ -11,27 +11,27 @@ _BREAKABLE_SPACE = re.compile(r"[ \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")  # no-
 
 
 def normalise_spaces(text: str) -> str:
-    """Replace every run of breakable space, line breaks included, with one blank."""
+    """Replace every run of breakable whitespace, including line breaks, with one space."""
     return _BREAKABLE_SPACE.sub(" ", text)
 
 
 def has_words(text: str) -> bool:
-    """Return whether there is anything to translate: at least one letter outside the codes."""
+    """Return whether the text has at least one letter outside its codes."""
     return any(map(str.isalpha, plain_text(text)))
 
 
 def plain_text(text: str) -> str:
-    """Return the words alone, as a reader sees them."""
+    """Return the visible text: without codes, and unescaped."""
     if "<" in text:
         text = CODE.sub("", text)
     return html.unescape(text)
 
 
 def accepted(segment: str, answer: object) -> str | None:
-    """Clean an engine's answer, or return None if it must not be used.
+    """Return a cleaned engine's answer, or None if it must not be used.
 
-    The answer must have the same codes, well nested, each under the same parent; it may empty no pair and add
-    no `<`. The result is printable, on one line and XML-escaped, whatever the engine answered.
+    The answer must have the same codes, well nested, each in the same parent. It must not empty a pair or add
+    a `<`. The result is always printable, on one line and XML-escaped.
     """
     if answer == segment:
         return segment
@@ -46,7 +46,7 @@ def accepted(segment: str, answer: object) -> str | None:
 
 
 def readable(text: str) -> str:
-    """Write a segment with `&` and `<` for their references, as people type it, if that stays unambiguous."""
+    """Return a segment with `&` and `<` unescaped, as people type it, if that stays unambiguous."""
     shown = html.unescape(text)
     return shown if accepted(text, shown) == text else text
 
@@ -69,7 +69,7 @@ def _cleaned(answer: str) -> str:
 
 
 def _shape(text: str) -> Counter[tuple[str, str, bool]] | None:
-    """Count every code by its parent and whether it holds words; None if the codes are not well nested."""
+    """Count codes by parent and by whether they contain words. Returns None if they are not well nested."""
     shape: Counter[tuple[str, str, bool]] = Counter()
     path, has_word, position = [""], [False], 0
     for code in CODE.finditer(text):

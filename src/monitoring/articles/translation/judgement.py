@@ -1,7 +1,7 @@
-"""Judges whether an engine's answer is a translation at all. Pure.
+"""Checks whether an engine's answer is a translation at all. Pure.
 
-A good answer that is refused leaves a paragraph in English, and a bad one that is taken is on the site. In
-doubt the rules refuse, but those about words say nothing before there are a few.
+Rejecting a good answer leaves a paragraph in English; accepting a bad one puts it on the site. In doubt the
+rules reject, but rules about words need a minimum number of them.
 """
 
 import re
@@ -32,40 +32,40 @@ class Fault(StrEnum):
     """What is wrong with an answer."""
 
     EMPTY = "empty"  # no words
-    MARKUP = "markup"  # broken codes, or codes that cut words
-    BORDERS = "borders"  # quotes around it, or signs of Markdown, that the source has not, or the other way
-    NUMBERS = "numbers"  # one is missing or new
+    MARKUP = "markup"  # broken codes, or codes that split words
+    BORDERS = "borders"  # quotes or Markdown markers that are new, or quotes that are missing
+    NUMBERS = "numbers"  # a number is missing or new
     ADDRESSES = "addresses"  # a new URL, e-mail address, placeholder or shortcode
     LENGTH = "length"  # cut off, or much too long
     REPETITION = "repetition"
-    SCRIPT = "script"  # not that of the language
+    SCRIPT = "script"  # not the language's script
     ENGLISH = "english"  # the source again, or something else in English
-    LANGUAGE = "language"  # clearly another than that of the locale
-    NEGATION = "negation"  # a "not" is lost
+    LANGUAGE = "language"  # clearly not the locale's language
+    NEGATION = "negation"  # a "not" is missing
     CHATTER = "chatter"  # a refusal, a preamble or a fence
     TERMS = "terms"  # the operator's translation of a term is missing
 
 
 FEWEST_LETTERS = 20  # for rules about length and script
-LONGEST_SHORT = 80  # characters of an answer that is judged with others
-FEWEST_SHORT = 6  # of them
+LONGEST_SHORT = 80  # characters of an answer that is checked together with others
+FEWEST_SHORT = 6  # such answers
 FEWEST_WORDS = 6  # for the rule about English
-FEWEST_COMMON_WORDS = 3  # in lower case: then it is no name
+FEWEST_COMMON_WORDS = 3  # lower-case words: with as many, a text is not a name
 LONGEST_RATIO = 3.0
 SHORTEST_RATIO, SHORTEST_RATIO_OF_IDEOGRAPHS = 0.4, 0.12
-MORE_CHARACTERS = 40  # of which any translation may be longer
+MORE_CHARACTERS = 40  # by which any translation may be longer
 MOST_ENGLISH = 0.25  # of all words
 FEWEST_IN_SCRIPT = 0.3  # of the letters of words that are not in the source
 LONGEST_REPEATED_WITHOUT_SPACES = 30  # letters
 
-# Words that are frequent in English, and as a group in no other language.
+# Words that together are frequent only in English.
 _FREQUENT_WORDS = """
     the and of to with that this for you your are was have from will not can't it's i'm is but by they which
     there their what when who would about into than them its these be been has an or if we our i'd don't
 """
 _ENGLISH_WORDS = frozenset(_FREQUENT_WORDS.split())
 
-# How models begin before they translate, up to a colon that is not the source's.
+# Models' introductions before a translation, up to a colon that the source lacks.
 _PREAMBLE = re.compile(
     r"(?:sure|certainly|of course|here(?:'s| is| are)|translation|translated text"
     r"|claro|por supuesto|aquí (?:está|tienes|teniu)|traducción|traducció|aqui está|tradução"
@@ -73,7 +73,7 @@ _PREAMBLE = re.compile(
     r"|(?:好的|以下|翻译|はい)[^。]{0,40}[:\uff1a]",
     re.IGNORECASE,
 )
-# How models refuse to translate, and what they add at the end.
+# Models' refusals, and their remarks at the end.
 _CHATTER = re.compile(
     r"^`{3}|`{3}$"
     r"|\b(?:as an ai|i'm sorry|i am sorry|i can't help|i cannot"
@@ -90,7 +90,7 @@ _CHATTER = re.compile(
 )
 _SORRY = re.compile(r"\b(?:sorry|apolog|regret|unfortunate|afraid|excuse|cannot|can't|an ai)", re.IGNORECASE)
 
-# Signs that format text in Markdown, which models write. In plain text they do nothing.
+# Markdown markers that models add. In plain text they have no effect.
 _MARKDOWN_SIGNS = ("**", "__", "~~", "`")
 _BLOCK_SIGN = re.compile(r"(?:#{1,6}|[*+>\u2022-])\s")
 _BRACES = ("{}", "[]")
@@ -99,8 +99,8 @@ _OTHER_QUOTE = re.compile(r"['\u2018-\u201b\u2013\u2014]")  # some languages quo
 _SENTENCE_END = re.compile(r"[.!?\u2026]\Z")
 _ANY_END = re.compile(r"[^\w\s]\Z")
 
-# Translators avoid a "not" by a word with its sense ("invalid", "fail", "stop", "only"), so these words count
-# as well. In other languages such a list refused too many good translations (docs/translation.md).
+# Translators may replace "not" with a word such as "invalid", "fail", "stop" or "only", so these count too.
+# In other languages such a list rejected too many good translations (docs/translation.md).
 _NEGATING_WORDS = {
     "es": r"""no|nunca|jamás|sin|ni|ning[uú]n\w*|nada|nadie|tampoco|salvo|excepto|s[oó]lo|únicamente|antes
         |in(?:v[aá]l|corr|cap|exis|sufic|acces|dispo|compat|activ)\w*|impo\w+|imp[ií]d\w*|des(?:act|hab|con|pub|ac)\w*
@@ -118,7 +118,7 @@ _NEGATIONS = {
 }
 
 
-# One of them in a phrase that negates something: not "whether or not", "if not" or "not only".
+# An actual negation: not "whether or not", "if not" or "not only".
 _ENGLISH_NEGATION = re.compile(
     r"(?<!\bor )(?<!\bif )\b(?:not(?! only\b| limited\b)|never|cannot|no longer|\w+n['\u2019]t)\b",
     re.IGNORECASE,
@@ -126,12 +126,12 @@ _ENGLISH_NEGATION = re.compile(
 
 
 def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) -> Fault | None:
-    """Return the fault of an answer that has the codes of its segment, or None if it has none.
+    """Return the first fault of an answer with correct codes, or None if it has none.
 
-    `segment` is English, `target` is a locale (BCP 47), and `terms` are the operator's.
+    `segment` is English, `target` is a BCP 47 locale, and `terms` are the operator's.
     """
     source, text = read_source(segment), plain_text(answer)
-    # The first fault found is returned; the rules after it are not tried.
+    # Rules after the first fault are not evaluated.
     rules: dict[Fault, Callable[[], bool]] = {
         Fault.ADDRESSES: lambda: bool(Counter(opaque_pattern().findall(text)) - source.addresses),
         Fault.CHATTER: lambda: _is_chatter(source, text),
@@ -150,10 +150,10 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
 
 
 def find_short_in_another_language(answers: Mapping[str, str], target: str) -> frozenset[str]:
-    """Return the segments whose answers, too short to judge alone, are together in another language.
+    """Return the segments with answers too short to check alone if together they are in another language.
 
-    `answers` are those to all segments of an article that are judged to be translations. Names and terms,
-    which stay as they are, are of no language.
+    `answers` has an article's accepted answers by segment. Words kept from the segment, such as names, are
+    ignored.
     """
     new = {
         segment: _new_words(segment, text)
@@ -166,7 +166,7 @@ def find_short_in_another_language(answers: Mapping[str, str], target: str) -> f
 
 
 def _new_words(segment: str, text: str) -> str:
-    """Return the words of a text that its segment does not have."""
+    """Return the words in a text that are not in its segment."""
     known = read_source(segment).words
     words = opaque_pattern().sub(" ", text).split()
     return " ".join(word for word in words if known.isdisjoint(each.lower() for each in words_of(word)))
@@ -180,7 +180,7 @@ def _is_chatter(source: SourceFacts, text: str) -> bool:
 
 
 def _has_other_borders(source: str, text: str) -> bool:
-    """Return whether quotes, braces or signs of Markdown were put around a text, or its quotes are gone."""
+    """Return whether Markdown markers or enclosing quotes or brackets were added, or the quotes removed."""
     if any(text.count(sign) > source.count(sign) for sign in _MARKDOWN_SIGNS):
         return True
     if source[:1].isalnum() and _BLOCK_SIGN.match(text):
@@ -224,7 +224,7 @@ def _is_in_wrong_script(source: SourceFacts, text: str, target: str) -> bool:
     scripts = scripts_of(target)
     if source.letters < FEWEST_LETTERS or (text.isascii() and "LATIN" in scripts):
         return False
-    # Names and terms are often Latin, and kept.
+    # Names and terms are often Latin, and are kept.
     new = Counter("".join(word for word in words_of(text) if word.lower() not in source.words))
     letters = {char: count for char, count in new.items() if char.isalpha()}
     in_script = sum(count for char, count in letters.items() if script_of(char) in scripts)
@@ -232,7 +232,7 @@ def _is_in_wrong_script(source: SourceFacts, text: str, target: str) -> bool:
 
 
 def _is_english(source: SourceFacts, text: str) -> bool:
-    """Return whether a text is in English. A source with few common words that it contains may be a name."""
+    """Return whether a text is in English. Containing the source is allowed if that may be a name."""
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.replace("\u2019", "'"))
     common_words = set(filter(str.islower, source.text.split()))
     if source.text in text and len(common_words) >= FEWEST_COMMON_WORDS:
@@ -248,7 +248,7 @@ def _is_in_another_language(text: str, target: str) -> bool:
 
 
 def _has_other_numbers(source: SourceFacts, text: str, target: str) -> bool:
-    """Compare digits alone: separators, spaces and the order of numbers belong to the language."""
+    """Compare only digits: separators, spaces and the order of numbers depend on the language."""
     digits = digits_of(text)
     found = Counter(digits)
     new = found - source.digits
@@ -260,6 +260,6 @@ def _has_other_numbers(source: SourceFacts, text: str, target: str) -> bool:
 
 
 def _has_lost_negation(source: str, text: str, target: str) -> bool:
-    """Return whether an English text has exactly one "not", and its translation has no word of that sense."""
+    """Return whether an English text has exactly one negation and its translation has none."""
     negation = _NEGATIONS.get(target.lower().partition("-")[0])
     return negation is not None and len(_ENGLISH_NEGATION.findall(source)) == 1 and not negation.search(text)

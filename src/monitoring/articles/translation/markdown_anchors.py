@@ -1,4 +1,4 @@
-"""The anchors of Markdown's headings, as GitHub and the generators that follow it make them of words."""
+"""Markdown heading anchors, derived from the text as on GitHub and in compatible generators."""
 
 import html
 import re
@@ -23,9 +23,9 @@ _EXPLICIT_ID = re.compile(r"\{#([\w:.-]{1,200})[^{}]{0,200}\}\s*$")
 
 
 def moved_anchors(source: str, rendered: str) -> dict[str, str]:
-    """Map the anchors of headings to those of their translations, where they differ.
+    """Map heading anchors to those of the translated headings, where they differ.
 
-    An anchor that the text itself sets is left out: `id`, `name` and `{#id}` stay as they are.
+    Explicit anchors (`id`, `name`, `{#id}`) are omitted, since they do not change.
     """
     before, explicit = _anchors(source)
     after, _ = _anchors(rendered)
@@ -36,7 +36,7 @@ def moved_anchors(source: str, rendered: str) -> dict[str, str]:
 
 
 def slug(heading: str) -> str:
-    """Make an anchor of a heading's text, as the package github-slugger does."""
+    """Return the anchor for a heading's text, like the package github-slugger."""
     kept = (char for char in heading.lower() if char in " -" or _is_kept(char))
     return "".join(kept).replace(" ", "-")
 
@@ -46,19 +46,19 @@ def _is_kept(char: str) -> bool:
 
 
 class Heading(NamedTuple):
-    """A heading's anchor, and where the heading's line ends; None if an id could not be written there."""
+    """A heading's anchor and the end of its line; None if no id can be added there."""
 
     anchor: str
     end: int | None
 
 
 def find_headings(source: str) -> list[Heading]:
-    """List the headings of a document. HTML's have no place, nor have those with attributes of their own."""
+    """Return a document's headings. `end` is None for HTML headings and those that end with `}`."""
     return _read(source)[0]
 
 
 def _anchors(source: str) -> tuple[list[str], set[str]]:
-    """List the headings' anchors, numbered where they repeat, and the anchors that the text sets."""
+    """Return the heading anchors, numbered if repeated, and the explicit anchors."""
     headings, explicit = _read(source)
     return [heading.anchor for heading in headings], explicit
 
@@ -68,7 +68,7 @@ def _read(source: str) -> tuple[list[Heading], set[str]]:
     tokens = parse_blocks(source, environment)
     lines = Lines(source)
     headings: list[str] = []
-    ends: dict[int, int] = {}  # by the number of the heading
+    ends: dict[int, int] = {}  # by heading number
     explicit: set[str] = set()
     is_in_html = False
     for token, previous in zip(tokens, [None, *tokens], strict=False):
@@ -116,7 +116,7 @@ def _html_ids(source: str) -> Iterator[str]:
 
 
 def numbered_slugs(headings: Iterable[str]) -> list[str]:
-    """Make the anchors of a document's headings; those that repeat are numbered."""
+    """Return the anchors for a document's headings. Repeated anchors are numbered."""
     numbered: list[str] = []
     seen: Counter[str] = Counter()
     for original in map(slug, headings):

@@ -1,7 +1,7 @@
-"""Finds where what MDX and templates put into braces ends: `{…}`, and tags whose attributes have them.
+"""Finds the end of brace expressions in MDX and templates: `{…}`, and tags with braces in attributes.
 
-Strings, templates and comments of JavaScript hide braces, unless one of them is only an apostrophe. Hostile
-text costs linear time: more levels than a person writes end the search, and each beginning opens one.
+Braces in JavaScript strings, templates and comments are ignored, unless a quote is only an apostrophe.
+Hostile text takes linear time: the search stops at an unrealistic nesting depth.
 """
 
 import re
@@ -22,7 +22,7 @@ _CLOSING_OF_MEMBER = re.compile(r"</[A-Za-z][\w-]*\.[\w.-]*\s*+>")
 
 
 def braces_end(source: str, start: int, end: int) -> int | None:
-    """Find the end of the braces that open at `start`; None if they do not close before `end`."""
+    """Return the end of the braces that open at `start`, or None if they do not close before `end`."""
     found = _matching(_BRACE_OR_STRING, source, start, end)
     return found if found is not None else _matching(_BRACE, source, start, end)
 
@@ -39,7 +39,7 @@ def _matching(sign: re.Pattern[str], source: str, start: int, end: int) -> int |
 
 
 def tag_end(source: str, start: int, end: int) -> int | None:
-    """Find the end of a tag that HTML does not know: it has braces, or a dot in its name."""
+    """Return the end of a non-HTML tag, with braces or a dot in its name; None for any other."""
     if closing := _CLOSING_OF_MEMBER.match(source, start, end):
         return closing.end()
     name = _TAG_NAME.match(source, start, end)

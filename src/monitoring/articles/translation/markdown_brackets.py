@@ -1,8 +1,8 @@
-"""Reads the brackets that CommonMark does not know, and other dialects do.
+"""Parses bracket syntax of dialects other than CommonMark.
 
 `[words]{.attributes}` (pandoc, Quarto), `[words]({{ template }})` (Jekyll, Hugo), `[words][identifier]`
-without a definition (mkdocstrings), `^[a footnote]` (pandoc), `:name[words]{…}` (remark-directive). The words
-stand between a pair of markup; what is around them is kept.
+without a definition (mkdocstrings), `^[a footnote]` (pandoc), `:name[words]{…}` (remark-directive). The text
+is between an opening and a closing token; the syntax around it is kept.
 """
 
 import re
@@ -34,14 +34,14 @@ _TARGET = re.compile(
 
 
 def brackets(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (markdown-it's signature)
-    """Read brackets that are no link and no image."""
+    """Parse brackets that are neither a link nor an image."""
     source, start, last = state.src, state.pos, state.posMax
     opening = _OPENING.match(source, start, last)
     if not opening:
         return False
     if literal := _LITERAL.match(source, start, last):
         return _push_literal(state, literal.end(), silent=silent)
-    if not opening[0].endswith("["):  # a directive without words
+    if not opening[0].endswith("["):  # a directive without text
         end = braces_end(source, opening.end(), last)
         return end is not None and _push_literal(state, end, silent=silent)
     words_end = state.md.helpers.parseLinkLabel(state, opening.end() - 1)
@@ -68,7 +68,7 @@ def _push_literal(state: StateInline, end: int, *, silent: bool) -> bool:
 
 
 def _end_of_target(source: str, start: int, last: int) -> int | None:
-    """Find the end of the target or the attributes after brackets."""
+    """Return the end of the target or attributes after brackets, or None if there are none."""
     if source.startswith("{", start):
         return braces_end(source, start, last)
     target = _TARGET.match(source, start, last)

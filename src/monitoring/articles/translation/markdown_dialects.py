@@ -1,7 +1,7 @@
-"""Rules for markdown-it that read what CommonMark does not know: formulas, footnotes, abbreviations, MDX.
+"""markdown-it rules for syntax beyond CommonMark: formulas, footnotes, abbreviations, MDX.
 
-Which dialect a site renders is unknown, so these are read wherever they can occur. What they find is literal,
-or marks where words begin. Hostile text costs linear time: a search for an end stops at the next beginning.
+A site's dialect is unknown, so all rules always apply. Their matches are literal, or mark where text begins.
+Hostile text takes linear time: a search for an end stops at the next beginning.
 """
 
 import re
@@ -30,11 +30,11 @@ DIALECT_TOKENS = frozenset(
     (LITERAL_BLOCK, LITERAL_INLINE, BRACKET_OPEN, BRACKET_LITERAL, "footnote_open", "abbreviation_open")
 )
 
-BEGINNINGS = {  # the characters of the rules that `add_dialects` adds
+BEGINNINGS = {  # the first characters of the rules that `add_dialects` adds
     **LITERAL_BLOCK_BEGINNINGS,
     "footnote": "[",
     "abbreviation": "*",
-    "literal": "$\\[{~<",  # those of `_LITERALS`, of braces and of tags with braces
+    "literal": "$\\[{~<",  # for `_LITERALS`, braces and tags with braces
     "brackets": BRACKET_BEGINNINGS,
     "loose_tag": "<",
 }
@@ -42,21 +42,21 @@ BEGINNINGS = {  # the characters of the rules that `add_dialects` adds
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,60}\]:")
 _FOOTNOTE_OF_WORDS = re.compile(r"\[\^[^\]\s]{1,60}\]:(?!\s*(?:[</#.]|\w+:/|mailto:|www\.))")
 _ABBREVIATION = re.compile(r"\*\[[^\[\]]{1,100}\]:[ \t]*(?=\S)")
-_LITERALS = {  # by the character that they begin with
+_LITERALS = {  # by first character
     "$": FORMULA,
     "\\": re.compile(f"{FORMULA.pattern}|{TEX}"),
-    "[": re.compile(r"\[\^[^\[\]\s]{1,60}\](?![(:])"),  # a reference to a footnote
+    "[": re.compile(r"\[\^[^\[\]\s]{1,60}\](?![(:])"),  # a footnote reference
     "{": re.compile(CODE_BETWEEN_TAGS),
     "~": re.compile(
         r"~(?=\\[A-Za-z])|(?<!~)~(?![~\s])[^~\n]{1,300}(?<!\s)~(?!~)"
-    ),  # TeX's blank; GitHub's strikethrough
+    ),  # TeX's tie; GitHub's strikethrough
 }
 _LOOSE_TAG = re.compile(r"</?(?:[A-Za-z][^<>\n]{0,1000})?>")
 _FIND_ENDS = {"{": braces_end, "<": tag_end}
 
 
 def add_dialects(parser: MarkdownIt) -> None:
-    """Add the rules. What they find has one of the `DIALECT_TOKENS`."""
+    """Add the dialect rules, which produce `DIALECT_TOKENS`."""
     add_literal_blocks(parser)
     blocks = parser.block.ruler
     blocks.before("reference", "footnote", _footnote, {"alt": ["paragraph", "reference"]})
@@ -67,9 +67,9 @@ def add_dialects(parser: MarkdownIt) -> None:
 
 
 def take_footnotes_for_words(parser: MarkdownIt) -> None:
-    """Read `[^1]: Ibid.` as a paragraph, where CommonMark knows only a definition of a link to `Ibid.`.
+    """Parse `[^1]: Ibid.` as a paragraph, not as CommonMark's link definition with the address `Ibid.`.
 
-    Who writes footnotes has a renderer that knows them. `[^1]: https://a.example` remains a definition.
+    Authors of footnotes use a renderer that supports them. `[^1]: https://a.example` remains a definition.
     """
 
     def definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 (see below)
@@ -87,7 +87,7 @@ def _literal_inline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (
 
 
 def _loose_tag(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (see above)
-    """Read what is a tag to browsers, other readers of Markdown or MDX, such as `<a b="c"d>` and `<>`."""
+    """Parse what browsers, MDX or other Markdown parsers treat as a tag, such as `<a b="c"d>` and `<>`."""
     tag = _LOOSE_TAG.match(state.src, state.pos, state.posMax)
     return tag is not None and _push_literal(state, tag.end(), silent=silent)
 
@@ -100,7 +100,7 @@ def _push_literal(state: StateInline, end: int, *, silent: bool) -> bool:
 
 
 def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 (see above)
-    """Read a footnote as the list item that it resembles: four blanks before what belongs to it."""
+    """Parse a footnote like a list item, whose content is indented by four spaces."""
     mark = _FOOTNOTE.match(line_at(state, start))
     if not mark or state.is_code_block(start):
         return False
@@ -124,7 +124,7 @@ def _line_from(state: StateBlock, number: int) -> str:
 
 
 def _abbreviation(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: ARG001, FBT001 (see above)
-    """Read `*[HTML]: what it means`, one line."""
+    """Parse a one-line abbreviation: `*[HTML]: what it means`."""
     mark = _ABBREVIATION.match(line_at(state, start))
     if not mark or state.is_code_block(start):
         return False

@@ -1,4 +1,4 @@
-"""How Markdown writes words, wherever they occur, and escapes those that would become markup."""
+"""Markdown text formats by context: decoding, and escaping text that would become markup."""
 
 import html
 import re
@@ -9,10 +9,10 @@ from typing import NamedTuple
 from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.segmentation import Format
 
-# A closing bracket has no meaning without an opening one, and escaped both look like a formula. A colon
-# before a letter begins a directive: languages without blanks put it there.
+# A closing bracket needs no escape without an opening one, and escaping both looks like a formula. A colon
+# before a letter starts a directive, and languages without spaces put it there.
 _INLINE_SYNTAX = re.compile(r"[\\`*\[<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)|:(?=[^\W\x00-\x7f])")
-_OTHER_SIGN = re.compile(r"""\\(["#$%'+,./:;=?@^_{}&!-])""")  # that a writer escapes for another reader
+_OTHER_SIGN = re.compile(r"""\\(["#$%'+,./:;=?@^_{}&!-])""")  # that an author escapes for another parser
 _BLOCK_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s|$)|[+-](?=\s|$)|(?:=+|-+)(?=\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
 _QUOTES = re.compile("[\"'()]")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&#?\w{1,32};)")
@@ -25,7 +25,7 @@ _DELIMITERS_IN_HTML = re.compile(r"[\[\]()]")
 
 
 class Formats(NamedTuple):
-    """How the words of a paragraph are written, wherever they occur in it."""
+    """The text formats of a paragraph, by position."""
 
     brand_names: tuple[str, ...]
     words: Format
@@ -39,10 +39,9 @@ def choose_formats(
 ) -> Formats:
     """Return the formats of a paragraph.
 
-    In HTML, words are escaped by character references, which mean the same to readers that know no Markdown
-    there. If the words of the source have brackets, they mean nothing that we know, but perhaps something to
-    another reader: then brackets stay as they are. So do the backslashes before a sign that the source
-    always escapes, such as `^` and `=`.
+    In HTML, text is escaped with character references, which also work where Markdown is not parsed. If the
+    source text has brackets, another parser may give them a meaning, so brackets are not escaped. A sign that
+    the source always escapes, such as `^` or `=`, is always escaped.
     """
     escaped = frozenset(_OTHER_SIGN.findall(content)) if "\\" in content else frozenset()
     bare = _OTHER_SIGN.sub("", content) if escaped else ""
@@ -75,7 +74,7 @@ def _make_formats(
 
 
 def decode(raw: str) -> str:
-    """Return the words that Markdown shows."""
+    """Return the text that Markdown displays."""
     return _ESCAPED.sub(lambda escaped: escaped[1] or html.unescape(escaped[2]), raw)
 
 

@@ -1,4 +1,4 @@
-"""Finds the images of a Markdown document, as CommonMark reads it and with the dialects that we know."""
+"""Finds a Markdown document's images, both in plain CommonMark and with our dialects."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ _WORDS = frozenset(("text", "text_special", "code_inline", "image"))
 
 
 class Image(NamedTuple):
-    """An image in Markdown; `words` describe it."""
+    """A Markdown image; `words` is its alternative text."""
 
     address: str
     title: str
@@ -21,9 +21,9 @@ class Image(NamedTuple):
 
 
 def find_images(source: str) -> list[tuple[int, int, Image | None]]:
-    """List the places of images in a source, in their order; None marks text that is not read.
+    """Return the spans of images in order, with None in place of the image for an unparsed paragraph.
 
-    That is a paragraph with more markup than a person would write. Places may lie in each other.
+    A paragraph is not parsed if it has an unrealistic amount of markup. Spans may be nested.
     """
     found = {place for has_dialects in (True, False) for place in _images(source, has_dialects=has_dialects)}
     return sorted(found, key=lambda place: (place[0], -place[1]))

@@ -1,7 +1,7 @@
-"""Reads the Markdown inside HTML blocks, which MDX, kramdown and pandoc render, and GitHub shows as it is.
+"""Parses Markdown inside HTML blocks, which MDX, kramdown and pandoc render but GitHub shows literally.
 
-CommonMark ends such a block at a blank line and knows nothing but HTML in it. Its lines are read as blocks
-of Markdown here, between two tokens that mark where it begins and ends. Words in it are escaped for both.
+In CommonMark, such a block contains only HTML and ends at a blank line. Here, its lines are parsed as
+Markdown blocks between an opening and a closing token. Its text is escaped for both.
 """
 
 import re
@@ -15,20 +15,20 @@ from monitoring.articles.translation.markdown_literal_blocks import component_en
 
 HTML_OPEN, HTML_CLOSE = "html_lines_open", "html_lines_close"
 
-# In these nothing is Markdown to anybody, and a comment or a declaration ends where it pleases.
+# No parser finds Markdown in these elements, and comments and declarations may end anywhere.
 _NO_MARKDOWN = re.compile(
     r"<(?:[!?]|(?:script|style|pre|textarea|title|xmp|iframe|noembed|noframes|plaintext)\b)", re.IGNORECASE
 )
 
 
 class HtmlState(StateBlock):
-    """A state that knows whether it is in an HTML block."""
+    """A parser state that records whether it is inside an HTML block."""
 
     is_in_html = False
 
 
 def read_markdown_in_html(parser: MarkdownIt) -> None:
-    """Read what is in HTML blocks that end at a blank line."""
+    """Have the parser read the content of HTML blocks that end at a blank line."""
     parser.block.ruler.at("html_block", _html_lines, {"alt": ["paragraph", "reference", "blockquote"]})
 
 
@@ -64,7 +64,7 @@ def _marks_of_lines(state: StateBlock) -> tuple[list[int], ...]:
 
 
 def _leave_out_indents(state: StateBlock, lines: Sequence[int]) -> None:
-    """Have lines begin after the indent of their element, as those of a quotation begin after `>`."""
+    """Skip the indentation of the enclosing element, as the `>` of a block quote is skipped."""
     outer: int | None = None
     for number in lines:
         is_tag = line_at(state, number).startswith("<")
@@ -81,5 +81,5 @@ def _leave_out_indents(state: StateBlock, lines: Sequence[int]) -> None:
 
 
 def is_html(token: Token) -> bool:
-    """Return whether inline content is that of an HTML block."""
+    """Return whether inline content belongs to an HTML block."""
     return token.info == HTML_OPEN

@@ -1,6 +1,6 @@
-"""Lines that mean something to other dialects, inside what CommonMark takes for a paragraph.
+"""Lines with a special meaning in other dialects, inside what CommonMark parses as a paragraph.
 
-Containers (`::: tip Title`, `:::{note}`), admonitions (`!!! note "Title"`), blocks of PyMdown
+Containers (`::: tip Title`, `:::{note}`), admonitions (`!!! note "Title"`), PyMdown blocks
 (`/// note | Title`), callouts (`> [!note]- Title`), inclusions (`--8<-- "file"`, `<<< @/file`), tabs
 (`=== "Title"`), definitions and tasks.
 """
@@ -10,16 +10,16 @@ from collections.abc import Sequence
 
 _VERBATIM = r':::|!!!|\?\?\?|///|;?-+8<-|<<<|===[!+]{0,2}\s"|@(?:include|import)\b|!include\b|%%'
 
-# A line without words, except for its title.
+# A line whose only text is its title.
 VERBATIM_LINE = re.compile(rf"\s*(?:{_VERBATIM})")
 
 # A line that is not joined with others.
 LINE_OF_ITS_OWN = re.compile(rf"\s*(?:{_VERBATIM}|: |==\s|\||@tab\b|\[![A-Za-z]|\$\$|\{{[%{{.#:])")
 
-# What may precede words: the mark of a definition, of a task, or of a callout.
+# What may precede text: a definition, task or callout marker.
 LINE_MARK = re.compile(r"(?::|\[[ xX]\])[ \t]+|\[![A-Za-z][\w|-]{0,60}\][+-]?(?:[ \t]+|(?=\n|\Z))")
 
-# What separates the words of a line that is a row of a table, or a line of a poem, to other readers.
+# Separators in a line that other parsers treat as a table row or a line block.
 PIPES = re.compile(r"([ \t]*\|[ \t]*)")
 
 _TITLED_LINE = re.compile(
@@ -36,14 +36,14 @@ _OPTION = re.compile(r"(?:[ ]{4,}|\t)\S|\s*:[\w-]{1,60}:(?:\s|$)")
 
 
 def find_titles(line: str) -> list[tuple[int, int]]:
-    """Find the words of a line that is otherwise verbatim: its title, or attributes that readers see."""
+    """Return the spans of text in a verbatim line: its title, or else its reader-visible attributes."""
     if titled := _TITLED_LINE.match(line):
         return [titled.span("title")]
     return [attribute.span("title") for attribute in _TITLE_ATTRIBUTE.finditer(line)]
 
 
 def find_options(lines: Sequence[str]) -> frozenset[int]:
-    """Find the lines that are options of the container before them, as in YAML or reStructuredText."""
+    """Return the numbers of lines with options of the preceding container, in YAML or reStructuredText."""
     found: set[int] = set()
     for number, line in enumerate(lines[1:], start=1):
         before = number - 1

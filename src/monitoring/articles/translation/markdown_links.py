@@ -1,4 +1,4 @@
-"""Finds the addresses of links in Markdown, as CommonMark reads it and with the dialects that we know."""
+"""Finds link addresses in Markdown, as parsed with our dialects."""
 
 import re
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from monitoring.articles.translation.markdown_in_html import HTML_OPEN
 from monitoring.articles.translation.markdown_places import Lines
 from monitoring.articles.translation.markdown_spans import parse_blocks, parse_inline
 
-# An address that says what it says: without escapes and brackets, which others may read in another way.
+# An unambiguous address: without escapes and brackets, which other parsers may treat differently.
 _ADDRESS = r"<?(?P<address>[^\s<>()\\|]++)(?=[\s>)]|\Z)"
 _TARGET = re.compile(rf"\]\(\s*+{_ADDRESS}")
 _DEFINITION = re.compile(rf"\]:\s{{0,20}}+{_ADDRESS}")
 
 
 def links_in_markdown(source: str, *, is_mdx: bool) -> Iterator[LinkPlace]:
-    """Find addresses in links, definitions and HTML."""
+    """Yield the places of addresses in links, definitions and HTML."""
     lines = Lines(source)
     environment: dict[str, Any] = {}
     tokens = parse_blocks(source, environment, is_mdx=is_mdx)

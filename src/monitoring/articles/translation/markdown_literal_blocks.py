@@ -1,6 +1,6 @@
-"""Rules for markdown-it that find blocks of other dialects without words: formulas, code, MDX, inclusions.
+"""markdown-it rules for other dialects' blocks without text: formulas, code, MDX, inclusions.
 
-Hostile text costs linear time: a search for an end stops at the next beginning, or after a few of them.
+Hostile text takes linear time: a search for an end stops at the next beginning, or after a few of them.
 """
 
 import re
@@ -32,7 +32,7 @@ FindEnd = Callable[[StateBlock, int, int], int | None]
 _FORMULA_LINE = re.compile(r"\$\$(?!.*\$\$.*\S)|\\{1,2}\[\s*$")
 _FORMULA_END = re.compile(r"(?:\$\$|\\\])(?:\s*(?:\([^()]{1,60}\)|\{#[^{}]{1,60}\}))?\s*$")
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{([A-Za-z]{1,60}\*?)\}")
-_MOST_ENVIRONMENTS = 20  # in each other
+_MOST_ENVIRONMENTS = 20  # nested
 _INCLUSION = re.compile(r";?-+8<-+\s*$")
 _GRID = re.compile(r"\+(?:[-=:]+\+)+\s*$")
 _MODULE = re.compile(
@@ -46,7 +46,7 @@ _BRACKETS = re.compile(r"[(\[{]|[)\]}]")
 
 
 def add_literal_blocks(parser: MarkdownIt) -> None:
-    """Add the rules. What they find is a `LITERAL_BLOCK`."""
+    """Add the rules, which produce `LITERAL_BLOCK` tokens."""
     everywhere: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     blocks = parser.block.ruler
     blocks.after("code", "formula", _literal_block(_formula_end), everywhere)
@@ -60,7 +60,7 @@ def add_literal_blocks(parser: MarkdownIt) -> None:
 
 
 def component_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Find the line after a tag of MDX that has braces, and is alone on its lines or has blank ones."""
+    """Return the line after an MDX tag that is alone on its lines or contains a blank line, else None."""
     position, last = state.bMarks[start] + state.tShift[start], state.eMarks[end - 1]
     found = tag_end(state.src, position, last)
     if found is None:
@@ -73,12 +73,12 @@ def component_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _has_prefix(source: str, mark: int) -> bool:
-    """Return whether a line begins with more than blanks, such as the `>` of a quotation."""
+    """Return whether a line has a prefix other than whitespace, such as the `>` of a block quote."""
     return bool(source[source.rfind("\n", 0, mark) + 1 : mark].strip())
 
 
 def line_at(state: StateBlock, number: int) -> str:
-    """Return a line without the prefixes of what it is in."""
+    """Return a line without the prefixes of its containers."""
     return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]
 
 
@@ -97,7 +97,7 @@ def _literal_block(find_end: FindEnd) -> Callable[[StateBlock, int, int, bool], 
 
 
 def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Find the line after a formula. The next line with `$$` must end it, so that prices cannot."""
+    """Return the line after a formula. The next line with `$$` must end it, so that prices cannot match."""
     first = line_at(state, start)
     if not _FORMULA_LINE.match(first):
         return None
@@ -114,7 +114,7 @@ def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _environment_end(state: StateBlock, start: int, end: int) -> int | None:
-    r"""Find the line after `\end{align}`, of TeX without dollars."""
+    r"""Return the line after a TeX environment without dollar signs, such as `\begin{align}`."""
     if not line_at(state, start).startswith("\\begin{"):
         return None
     opened: list[str] = []
@@ -135,7 +135,7 @@ def _environment_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _between_tags_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Find the line after `{% endhighlight %}`: between such tags is code."""
+    """Return the line after a code template tag's end, such as `{% endhighlight %}`."""
     opening = CODE_TAG.match(line_at(state, start))
     if not opening:
         return None
@@ -149,7 +149,7 @@ def _between_tags_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _find_ends(state: StateBlock) -> dict[str, list[int]]:
-    """List the lines with ends of template tags, by the tags' names."""
+    """Return the line numbers of code template tags' ends, by tag name."""
     found: dict[str, list[int]] = {}
     for tag in END_OF_CODE_TAG.finditer(state.src):
         number = bisect_right(state.bMarks, tag.start(), 0, state.lineMax) - 1
@@ -158,7 +158,7 @@ def _find_ends(state: StateBlock) -> dict[str, list[int]]:
 
 
 def _inclusion_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Find the line after the second of two `--8<--`, between which are paths."""
+    """Return the line after the second `--8<--` of a pair, which encloses paths."""
     if not _INCLUSION.match(line_at(state, start)):
         return None
     for number in range(start + 1, end):
@@ -172,7 +172,7 @@ def _component_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _grid_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Find the line after a grid table of pandoc, which words of another length would break."""
+    """Return the line after a pandoc grid table, which text of another length would break."""
     if not _GRID.match(line_at(state, start)):
         return None
     number = start + 1
@@ -182,7 +182,7 @@ def _grid_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _module_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Find the blank line after an `import` or `export` of MDX. One in brackets does not count."""
+    """Return the blank line after an MDX `import` or `export`. Blank lines inside brackets do not count."""
     if state.level or state.sCount[start] or not _MODULE.match(line_at(state, start)):
         return None
     depth, first_blank = 0, end
@@ -199,7 +199,7 @@ def _module_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _expression_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Find the line after a `{…}` of MDX on lines of its own."""
+    """Return the line after an MDX `{…}` on lines of its own."""
     if not _EXPRESSION_LINE.match(line_at(state, start)):
         return None
     depth = 0

@@ -1,4 +1,4 @@
-"""Cuts the inline content of one Markdown block into atoms."""
+"""Splits the inline content of a Markdown block into atoms."""
 
 import re
 from bisect import bisect_right
@@ -23,10 +23,10 @@ from monitoring.articles.translation.markdown_places import Places
 from monitoring.articles.translation.segmentation import Atom, Kind, assemble
 from monitoring.articles.translation.segments import InPageLink, Piece, Template, verbatim
 
-# In characters. What is beside words does not affect later lines, and no search holds up other threads.
+# In characters. Limits how far syntax affects later lines, and how long a search blocks other threads.
 _LONGEST_READ_AT_ONCE = 4_000
 
-# What makes a line more than words, or would make words opaque over a line end.
+# What makes a line more than text, or would make text opaque across a line end.
 _NOT_ONLY_WORDS = re.compile(rf"^(?:{LINE_OF_ITS_OWN.pattern}|{LINE_MARK.pattern})|[\[{{$\\]", re.MULTILINE)
 
 _IN_PAGE_TARGET = re.compile(r"\]\(\s*<?#([^\s<>()\\&]+)")
@@ -39,7 +39,7 @@ def _line_break(raw: str, block: int, *, is_break: bool) -> Atom:
 
 
 def _with_attributes(atoms: Iterable[Atom]) -> Iterator[Atom]:
-    """Join `{.attributes}` with the markup before them, without which they would belong to something else."""
+    """Join `{.attributes}` to the markup before them, so that they keep applying to it."""
     before: Atom | None = None
     for atom in atoms:
         if before and before.kind in (Kind.CLOSE, Kind.SOLID) and _are_attributes(atom):
@@ -60,7 +60,7 @@ def _are_attributes(atom: Atom) -> bool:
 def words_of_one_line(
     content: str, tokens: Sequence[Token], brand_names: tuple[str, ...], block: int, *, is_in_html: bool
 ) -> Atom | None:
-    """Make the atom of inline content that is one line of words, as most is; None if it has anything else."""
+    """Return the atom for inline content that is one line of plain text; None for any other content."""
     is_text = len(tokens) == 1 and tokens[0].type == "text" and tokens[0].content == content
     if (
         not is_text
@@ -75,7 +75,7 @@ def words_of_one_line(
 
 
 class MarkdownParagraph:
-    """Inline content, and its place in the source."""
+    """A Markdown block's inline content, with its position in the source."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class MarkdownParagraph:
         self._source = source
         self._content = content
         self._place = places.place
-        self._last = -1, 0  # a position and its place
+        self._last = -1, 0  # a content position and its source position
         self._formats = formats
         self._block = block
         self._lines = content.split("\n")
@@ -103,7 +103,7 @@ class MarkdownParagraph:
         return find_options(self._lines) if "///" in self._content or ":::" in self._content else frozenset()
 
     def atoms(self, tokens: Sequence[Token]) -> Iterator[Atom]:
-        """Cut into atoms. They lack some of the paragraph if markdown-it's places contradict each other."""
+        """Split the content into atoms. They are incomplete if markdown-it's positions are inconsistent."""
         return _with_attributes(self._atoms(tokens))
 
     def _atoms(self, tokens: Sequence[Token]) -> Iterator[Atom]:
@@ -148,9 +148,9 @@ class MarkdownParagraph:
         yield from self._words_of_line(start, end)
 
     def _are_only_words(self, start: int, end: int) -> bool:
-        """Return whether lines have no prefixes in the source, and mean no more than words."""
+        """Return whether the lines are plain text, without prefixes in the source."""
         first, last = self._line_number(start), self._line_number(end)
-        if LINE_OF_ITS_OWN.match(self._lines[last]):  # perhaps by what stands behind `end`
+        if LINE_OF_ITS_OWN.match(self._lines[last]):  # perhaps because of what follows `end`
             return False
         if self._options and not self._options.isdisjoint(range(first, last + 1)):
             return False
@@ -185,7 +185,7 @@ class MarkdownParagraph:
         return _line_break(self._raw(start, end), self._block, is_break=is_break)
 
     def _titles_of_line(self, raw: str, start: int) -> Iterator[Atom]:
-        """Find the words in `!!! note "Title"`, `:::tip[Title]`, `:::image alt-text="Words"` and the like."""
+        """Split a line such as `!!! note "Title"`, `:::tip[Title]` or `:::image alt-text="Words"`."""
         number = self._line_number(start)
         column = start - self._line_starts[number]
         position = 0
@@ -234,7 +234,7 @@ class MarkdownParagraph:
                 yield Atom(Kind.SOLID, (raw,), block=block)
 
     def _image(self, token: Token, raw: str) -> Template:
-        """Make the alternative text translatable, unless it holds markup or is a reference's label."""
+        """Make the alternative text translatable, unless it contains markup or is a reference label."""
         target = raw.removeprefix(f"![{token.content}")
         is_words = all(child.type in ("text", "text_special") for child in token.children or ())
         is_plain = is_words and "\n" not in token.content
@@ -244,7 +244,7 @@ class MarkdownParagraph:
         return ("![", *assemble(alt), *self._link_end(target, token.attrs.get("title")))
 
     def _link_end(self, raw: str, title: object) -> Template:
-        """Find the words and the anchor in `](#anchor "title")`."""
+        """Make the anchor and the title in `](#anchor "title")` replaceable."""
         pieces: list[Piece] = []
         position = 0
         if target := _IN_PAGE_TARGET.match(raw):

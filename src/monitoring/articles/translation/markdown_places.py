@@ -1,6 +1,6 @@
-"""Finds the place of a block's inline content in a Markdown source.
+"""Finds the position of a block's inline content in the Markdown source.
 
-markdown-it removes the prefixes of lists and quotes from a block's lines, and reports only their numbers.
+markdown-it strips list and quote prefixes from a block's lines, and reports only line numbers.
 """
 
 import re
@@ -20,21 +20,22 @@ class Lines:
         self._starts = [0, *(line.end() for line in _LINE.finditer(source))]
 
     def span(self, token: Token) -> tuple[int, int]:
-        """Return where the lines of a block begin and end."""
+        """Return the start and end of a block's lines."""
         first_line, end_line = token.map or (0, 0)
         return self._starts[first_line], self._starts[end_line]
 
     def place_at_end(self, content: str, token: Token) -> tuple[int, int] | None:
-        """Return the place of a content of one line, if it ends its line, as most does."""
+        """Return the span of single-line content if it ends its source line, else None."""
         number = (token.map or (0, 0))[0]
         line = self._line(number)
         end = self._starts[number] + len(line)
         return (end - len(content), end) if line.endswith(content) else None
 
     def places(self, token: Token, floor: int | None) -> "Places | None":
-        """Find the first character of each line of a block's content; cells have a `floor`.
+        """Locate each line of a block's content in the source.
 
-        None if markdown-it has left out something unexpected.
+        `floor` is where to start the search for a table cell, and None for other content. Returns None if
+        markdown-it has dropped something unexpected.
         """
         places: list[tuple[int, int]] = []
         position = 0
@@ -44,7 +45,7 @@ class Lines:
             line_start = self._starts[number]
             if floor is None and line.endswith(words.rstrip()):
                 column = len(line) - len(words.rstrip())
-            else:  # a heading closed by `#`, or a cell: the first match after the cells before
+            else:  # a heading closed by `#`, or a cell: the first match after the previous cells
                 words = words if floor is None else words.replace("|", "\\|")
                 column = line.find(words.rstrip(), max(0, (floor or 0) - line_start))
             if column < 0:
@@ -64,19 +65,19 @@ class Lines:
 
 
 class Places:
-    """The places of a content's characters in the source.
+    """Maps content positions to source positions.
 
-    `known` maps the first character of each line of the content to its place, and whatever else comes after
-    something that markdown-it has left out.
+    `known` has the pairs for the start of each content line, and for each character after something that
+    markdown-it dropped.
     """
 
     def __init__(self, known: Sequence[tuple[int, int]], source_length: int) -> None:
         self._places = known
         self._source_length = source_length
-        self._known = 0  # the last that was used: the next is close to it
+        self._known = 0  # the last one used: the next is close to it
 
     def place(self, position: int) -> int:
-        """Return where in the source a position of the content is."""
+        """Return the source position for a content position."""
         known = self._known
         if known and position < self._places[known][0]:
             known = bisect_right(self._places, (position, self._source_length)) - 1

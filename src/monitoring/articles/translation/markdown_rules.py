@@ -1,8 +1,7 @@
-"""Makes markdown-it try only the rules that can match: trying rules is most of the cost of a long document.
+"""Makes markdown-it try only rules that can match, since trying rules dominates the cost of long documents.
 
-The rules and their order are markdown-it's. Those that begin with certain characters are only asked at these,
-where a paragraph ends is found once, though two rules want to know it, and words are one token over all lines
-that nothing else stands on.
+The rules and their order are markdown-it's. A rule with known first characters is tried only at these. The
+end of a paragraph is searched for once, not by two rules. Plain text is one token, even over several lines.
 """
 
 import re
@@ -23,8 +22,8 @@ InlineRule = Callable[[StateInline, bool], bool]
 NoteMarkup = Callable[[StateInline, int, int], None]
 Rule = TypeVar("Rule")
 
-_CHAINS = ("", "paragraph", "reference", "blockquote", "list")  # what can begin, or interrupt one of these
-_BEGINNINGS_OF_BLOCKS = {  # the other rules can match at every line
+_CHAINS = ("", "paragraph", "reference", "blockquote", "list")  # "" for any block, else what may interrupt it
+_BEGINNINGS_OF_BLOCKS = {  # other rules can match any line
     "fence": "`~",
     "blockquote": ">",
     "hr": "*-_",
@@ -45,15 +44,15 @@ _BEGINNINGS_OF_MARKUP = {
     "html_inline": "<",
     "entity": "&",
 }
-_END_OF_LABEL = "]"  # the rule of links looks for it among words
+_END_OF_LABEL = "]"  # the link rule searches text for it
 _NOTHING = cast("dict[str, Any]", MappingProxyType({}))  # markdown-it's rules replace it, and never change it
 
 
 def ask_less(parser: MarkdownIt, beginnings: Mapping[str, str], note_markup: NoteMarkup) -> None:
-    """Ask the rules that are active now only where they can match.
+    """Try the parser's active rules only where they can match.
 
-    `beginnings` has the characters of rules that are not markdown-it's own. `note_markup` is told of
-    new inline tokens: where their markup begins, and how many there were before.
+    `beginnings` has the first characters of rules that are not markdown-it's own. `note_markup` is called
+    for new inline tokens, with the start of their markup and the number of tokens before.
     """
     blocks, inline = parser.block.ruler, parser.inline.ruler
     asked = {chain: _ask_block_rules(blocks, chain, beginnings) for chain in _CHAINS}
@@ -62,21 +61,21 @@ def ask_less(parser: MarkdownIt, beginnings: Mapping[str, str], note_markup: Not
 
 
 def parse_blocks(source: str, parser: MarkdownIt, environment: dict[str, Any]) -> list[Token]:
-    """Parse the blocks of a source whose lines end with a line feed."""
+    """Parse the blocks of a source with LF line endings."""
     state = _State(source, parser, environment)
     parser.block.tokenize(state, 0, state.lineMax)
     return state.tokens
 
 
 def words(content: str) -> Token:
-    """Make the token of inline content without markup."""
+    """Make a text token for inline content without markup."""
     token = _Token("text", "", 0)
     token.content = content
     return token
 
 
 class _Token(Token):
-    """A token that is made in a third of the time, and has no dictionaries of its own."""
+    """A token that is created three times as fast and has no dictionaries of its own."""
 
     __slots__ = ()
 
@@ -92,13 +91,13 @@ class _Token(Token):
 
 
 class _State(HtmlState):
-    """A state whose tokens are shared where they are alike.
+    """A state that shares equal tokens.
 
-    Of a megabyte of short lines there are a million tokens, most of which say only that a paragraph or an
-    item begins or ends. Only the last token is still written to. The `map` of a shared one means nothing.
+    A megabyte of short lines has a million tokens, most of which only start or end a paragraph or list item.
+    Only the last token is still modified. The `map` of a shared token is meaningless.
     """
 
-    # The answers about the lines after `asked_at` tokens, which `lheading` and then `paragraph` ask for.
+    # Cached results for the lines after `asked_at` tokens, needed by `lheading` and then by `paragraph`.
     asked_at = asked_until = last_inside = first_outside = -1
 
     def __init__(self, source: str, parser: MarkdownIt, environment: dict[str, Any]) -> None:
@@ -127,7 +126,7 @@ class _State(HtmlState):
 
 
 class _RulesAsOne(Ruler[Rule], Generic[Rule]):
-    """Answers for a complete ruler, but with one rule for each chain, which asks the others."""
+    """Replaces a complete ruler with one rule per chain, which calls the original rules."""
 
     def __init__(self, complete: Ruler[Rule], rules: Mapping[str, Rule]) -> None:
         super().__init__()
@@ -144,7 +143,7 @@ class _RulesAsOne(Ruler[Rule], Generic[Rule]):
 def _by_character(
     rules: Sequence[Rule], beginnings: Sequence[str | None]
 ) -> tuple[dict[str, tuple[Rule, ...]], tuple[Rule, ...]]:
-    """Return which rules can match at some characters, and at all others."""
+    """Return the rules that can match by first character, and those for all other characters."""
     pairs = list(zip(rules, beginnings, strict=True))
     found = {
         character: tuple(rule for rule, others in pairs if others is None or character in others)
@@ -172,10 +171,10 @@ def _ask_block_rules(ruler: Ruler[BlockRule], chain: str, beginnings: Mapping[st
 
 
 def _ask_once(ask: BlockRule) -> BlockRule:
-    """Remember which line ends a paragraph.
+    """Cache which line ends a paragraph.
 
-    `lheading` asks of one line after the other, and if it finds no underline, `paragraph` asks of the same
-    lines before there is another token.
+    `lheading` checks line after line. If it finds no underline, `paragraph` checks the same lines before
+    another token is added.
     """
 
     def ask_once(state: _State, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - a rule's signature
@@ -218,9 +217,9 @@ def _ask_inline_rules(
 
 
 def _take_words(ends: str) -> InlineRule:
-    """Make the rule `text`, which takes words up to one of the characters that end them.
+    """Make the rule `text`, which consumes text up to one of the characters in `ends`.
 
-    A line end is one of the words, unless blanks stand beside it: these are for the rule `newline`.
+    A line end is part of the text, unless whitespace is next to it: that is left to the rule `newline`.
     """
     ending = re.compile(rf"[{re.escape(ends)}]|(?<= )\n|\n(?=[ \t])")
 

@@ -1,4 +1,4 @@
-"""Reads Markdown for translation: which parts are words, which are markup, and which are opaque."""
+"""Parses Markdown for translation into text, markup and opaque parts."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,9 +25,9 @@ _HTML_SIGN = re.compile(r"<[A-Za-z/!?]")
 def read_markdown(
     source: str, brand_names: tuple[str, ...] = (), *, is_mdx: bool = False
 ) -> tuple[Template, SourceStructure]:
-    """Find the segments of a Markdown document. Code and definitions stay, and most of the front matter.
+    """Parse a Markdown document. Code, definitions and most of the front matter stay unchanged.
 
-    The `block` of a segment is the index of its token in the block structure after the front matter.
+    A segment's `block` is the index of its token in the block structure after the front matter.
     """
     body = source[front_matter_length(source) :]
     scanner = _MarkdownScanner(body, brand_names, is_mdx=is_mdx)
@@ -38,13 +38,13 @@ def read_markdown(
 
 
 def _without_code(atom: Atom) -> Atom:
-    """Take the JavaScript between MDX's tags out of the words: its braces do not pair up within one text."""
+    """Exclude JavaScript between MDX tags from translation: its braces are unbalanced within one text."""
     raw = verbatim(atom.raw) if atom.kind is Kind.TEXT else ""
     return atom._replace(kind=Kind.BREAK) if raw.count("{") != raw.count("}") else atom
 
 
 def _has_unknown_tags(token: Token, children: Sequence[Token]) -> bool:
-    """Return whether HTML has tags that only browsers read, such as `<a b="c"d>`: it is read as they do."""
+    """Return whether HTML has tags that only browsers accept, such as `<a b="c"d>`."""
     return is_html(token) and any(
         child.type == "text" and _HTML_SIGN.search(child.content) for child in children
     )
@@ -84,7 +84,7 @@ class _MarkdownScanner:
         yield Atom(Kind.BREAK, (self._source[position:],))
 
     def _definition_atoms(self, token: Token) -> tuple[int, int, list[Atom]]:
-        """Find a reference to a heading; other definitions stay in the text between the blocks."""
+        """Return the atom of a definition with an in-page address; none for any other definition."""
         start, end = self._lines.span(token)
         target = _IN_PAGE_DEFINITION.search(self._source, start, end)
         if not target:

@@ -1,6 +1,6 @@
-"""Parses CommonMark with markdown-it, and records the place of each inline construct in the source.
+"""Parses CommonMark with markdown-it, and records the span of each inline construct.
 
-markdown-it reports the lines of blocks but not the places of inline markup, so its rules are wrapped.
+markdown-it reports block lines but no positions of inline markup, so its rules are wrapped.
 """
 
 from functools import cache
@@ -21,20 +21,20 @@ from monitoring.articles.translation.markdown_in_html import read_markdown_in_ht
 from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_rules import ask_less, words
 
-# Every row is as wide as its table's head, however short its line: 2 KB can make a million cells.
+# Each row has as many cells as the header, however short its line: 2 KB can make a million cells.
 MAX_TABLE_CELLS = 20_000
 
-# More than a person's paragraph has. Emphasis and links cost markdown-it quadratic time.
+# More than a real paragraph has. Emphasis and links take markdown-it quadratic time.
 MAX_DELIMITERS_IN_PARAGRAPH = 2_000
 
 
 def parse_blocks(
     source: str, environment: dict[str, Any], *, has_dialects: bool = True, is_mdx: bool = False
 ) -> list[Token]:
-    """Parse the block structure and note link references in `environment`; inline tokens stay unparsed.
+    """Parse the block structure and store link references in `environment`; inline content is not parsed.
 
-    Without `has_dialects` only CommonMark, tables and strikethrough are read. MDX has no indented code. If
-    the document has more table cells than a person would write, its tables are read as paragraphs.
+    Without `has_dialects`, only CommonMark, tables and strikethrough are parsed. MDX has no indented code. If
+    the document has too many table cells, its tables are parsed as paragraphs.
     """
     source = normalised(source)
     parser = _parser(has_tables=has_modest_tables(source), has_dialects=has_dialects, is_mdx=is_mdx)
@@ -42,7 +42,7 @@ def parse_blocks(
 
 
 def has_modest_tables(source: str) -> bool:
-    """Return whether tables stay within `MAX_TABLE_CELLS`. Rows count as wide as the widest possible head."""
+    """Return whether tables stay within `MAX_TABLE_CELLS`. Rows count as wide as the widest header."""
     columns = count = 0
     for line in source.splitlines():
         if not line.strip():
@@ -56,21 +56,21 @@ def has_modest_tables(source: str) -> bool:
 
 
 def normalised(source: str) -> str:
-    """Write line endings the way markdown-it's block parser wants them."""
+    """Normalize line endings and NUL characters for markdown-it's block parser."""
     return source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
 def parse_inline(
     content: str, environment: dict[str, Any], *, has_dialects: bool = True
 ) -> list[Token] | None:
-    """Parse a paragraph. `meta["span"]` of each token, except plain text, is its place in `content`.
+    """Parse a paragraph. Except in plain text tokens, `meta["span"]` is the token's span in `content`.
 
-    None if the paragraph has more delimiters than a person would write.
+    Returns None if the paragraph has more than `MAX_DELIMITERS_IN_PARAGRAPH`.
     """
     if sum(map(content.count, "*_~[")) > MAX_DELIMITERS_IN_PARAGRAPH:
         return None
     parser = _parser(has_tables=True, has_dialects=has_dialects)
-    if not parser.inline.terminator_re.search(content):  # nothing that a rule begins with
+    if not parser.inline.terminator_re.search(content):  # no rule can match
         return [words(content)] if content else []
     state = _PlacingState(content, parser, environment, [])
     parser.inline.tokenize(state)
@@ -96,7 +96,7 @@ class _PlacingState(StateInline):
 
 
 def _note_places(state: StateInline, start: int, known_count: int) -> None:
-    """Record the places of the new tokens of the markup that begins at `start`."""
+    """Record the spans of new tokens, whose markup begins at `start`."""
     end = state.pos
     for token in reversed(state.tokens[known_count:]):
         if not token.meta:
@@ -113,7 +113,7 @@ def _note_places(state: StateInline, start: int, known_count: int) -> None:
 
 
 def _include_outer_delimiters(token: Token) -> None:
-    """Widen strong markup. Of `**`, markdown-it makes the inner delimiter the token and empties the outer."""
+    """Widen the span of strong markup: markdown-it's token covers only the inner delimiter of `**`."""
     if token.type in ("strong_open", "strong_close"):
         start, end = token.meta["span"]
         token.meta["span"] = (start - 1, end) if token.nesting == 1 else (start, end + 1)

@@ -1,6 +1,6 @@
-"""Proves that a translated Markdown document renders to the same structure as its source.
+"""Verifies that a translated Markdown document has the same structure as its source.
 
-Both are read with the dialects that the translation knows, and as a renderer reads them that knows none.
+Both are parsed twice: with our dialects, and as plain CommonMark with tables and strikethrough.
 """
 
 import re
@@ -33,8 +33,8 @@ _LITERAL = frozenset(
     )
 )
 _BARE_ADDRESS = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<]+", re.IGNORECASE)
-# A line reads the same whichever of these it has: no rule begins with the first letter, as those for `import`
-# and `export` of MDX do, or with a sign among the words. Hyphens count when tables are looked for.
+# Text that no rule can match: neither by its first letter, as MDX's `import` and `export`, nor by a sign.
+# Hyphens are excluded because they matter when tables are searched for.
 _PLAIN_WORDS = re.compile(
     r"""
     (?! [ie] | .*www\. | .*[^\S\ ] | .*\ (?:\ |\Z) )
@@ -46,7 +46,7 @@ _HTML_OPENING = re.compile(r"<(?:/?[\w-]+|[!?][^>]*)")
 
 
 class Structure:
-    """What must stay the same of each block, and the lines of those that are inline content, by index."""
+    """Each block's signature, which must not change, and the lines of blocks with inline content."""
 
     __slots__ = ("_has_dialects", "has_dialect", "lines", "signatures")
 
@@ -57,13 +57,13 @@ class Structure:
         self._has_dialects = has_dialects
 
     def add(self, token: Token, children: Sequence[Token] | None) -> None:
-        """Add the next block; `children` are those of inline content, None if it has too many delimiters."""
+        """Add the next block. `children` are its inline tokens, or None for none or too many delimiters."""
         if token.type == "inline":
             first_line, end_line = token.map or (0, 0)
             self.lines[len(self.signatures)] = first_line, end_line
             self.signatures.append(token.content if children is None else self._inline_signature(children))
         elif token.type == "code_block" and not self._has_dialects:
-            self.signatures.append(token.type)  # perhaps words of a footnote, which is read elsewhere
+            self.signatures.append(token.type)  # perhaps the text of a footnote, which the dialects parse
         else:
             self.signatures.append(_signature(token))
             self.has_dialect |= token.type in DIALECT_TOKENS
@@ -79,7 +79,7 @@ class Structure:
         return frozenset(markup.items())
 
     def is_line_of_words(self, block: int) -> bool:
-        """Return whether a block is inline content on one line, and no markup."""
+        """Return whether a block is a single line of inline content without markup."""
         first_line, end_line = self.lines.get(block, (0, 0))
         return end_line - first_line == 1 and self.signatures[block] == _ONLY_WORDS
 
@@ -95,7 +95,7 @@ class Structure:
 
 
 class SourceStructure:
-    """The structure of a source document, with dialects as it was read, and as renderers read it without."""
+    """The structure of a source document, both with and without dialects."""
 
     def __init__(self, source: str, structure: Structure, *, is_mdx: bool = False) -> None:
         self._source = source
@@ -107,10 +107,10 @@ class SourceStructure:
         return _read(self._source, has_dialects=False)
 
     def is_sure_to_stay(self, segment: Segment, text: str) -> bool:
-        """Return whether a text in place of a segment certainly changes nothing, without parsing it.
+        """Return whether replacing a segment by `text` certainly keeps the structure. Parses nothing.
 
-        That is certain if both are plain words, on a line that has only words. A document with dialects is
-        read in two ways, and perhaps has no such line in one of them.
+        It does if both are plain text on a line without markup. In a document with dialects, the line may
+        have another meaning in one of the two parses.
         """
         return (
             not segment.codes
@@ -121,7 +121,7 @@ class SourceStructure:
 
     def changed_blocks(self, rendered: str) -> frozenset[int] | None:
         """Return the blocks whose inline markup differs, apart from its order; None if the blocks differ."""
-        if rendered == self._source:  # every translation was left out
+        if rendered == self._source:  # nothing was translated
             return frozenset()
         before, after = self._structure, _read(rendered, is_mdx=self._is_mdx)
         changed = before.differences(after)
@@ -149,7 +149,7 @@ def _read(source: str, *, has_dialects: bool = True, is_mdx: bool = False) -> St
 
 
 def _placed_signatures(children: Sequence[Token]) -> Iterator[Hashable]:
-    """Describe markup with what surrounds it: `**` without blanks beside it may pair with another."""
+    """Yield the signature of each markup token with its parent's type: a `**` may pair with another one."""
     parents = [""]
     for child in children:
         if child.nesting < 0:
@@ -161,14 +161,14 @@ def _placed_signatures(children: Sequence[Token]) -> Iterator[Hashable]:
 
 
 def _bare_addresses(children: Sequence[Token]) -> Iterator[str]:
-    """Find what GitHub's Markdown makes links of (GFM 6.9), without the punctuation at its end."""
+    """Yield the addresses that GitHub autolinks (GFM 6.9), without trailing punctuation."""
     words = "".join(child.content if child.type in ("text", "text_special") else " " for child in children)
     for address in _BARE_ADDRESS.findall(words):
         yield address.rstrip("?!.,:;*_~'\")]|")
 
 
 def _attribute(attribute: tuple[str, object]) -> tuple[str, str]:
-    """Leave out words, and which heading a link within the document leads to: that moves with its words."""
+    """Return an attribute without its text or in-page anchor, which a translation may change."""
     name, value = attribute
     is_in_page = name == "href" and str(value).startswith("#")
     return name, "#" if is_in_page else "" if name in ("alt", "title") else str(value)
@@ -180,7 +180,7 @@ def _signature(token: Token) -> Hashable:
     attributes = tuple(sorted(map(_attribute, token.attrs.items())))
     if token.type in _LITERAL:
         content = token.content
-    else:  # of HTML, all but the words in its attributes
+    else:  # of HTML, only the tag name
         opening = _HTML_OPENING.match(token.content) if token.type == "html_inline" else None
         content = opening.group() if opening else ""
     return token.type, token.tag, token.info, attributes, content

@@ -1,26 +1,26 @@
-"""Predicts the memory that texts take while they are translated, before anything is read.
+"""Predicts the memory needed to translate a text, before it is parsed.
 
-Reading makes objects of every piece of markup, so hostile text takes a thousand times its size. The
-prediction counts the characters that can begin such a piece, and assumes the dearest piece for each. So it is
-more than what is used, and for what people write several times as much.
+Parsing creates objects for every markup element, so hostile text takes a thousand times its size. The
+prediction counts the characters that can start an element, and assumes the most expensive one for each. So it
+is an upper bound, and several times the actual use for real text.
 """
 
 import re
 
 from monitoring.articles.translation.engines.protocol import PermanentEngineError
 
-# An article that is predicted to take more is not translated.
+# An article with a higher prediction is not translated.
 MOST_BYTES = 380 * 1024**2
 
-# One that is predicted to take less may be translated into many locales at once.
+# An article with a lower prediction may be translated into many locales at once.
 SMALL_BYTES = 20 * 1024**2
 
-# Characters: no search holds up other threads.
+# In characters, so that no search blocks other threads for long.
 _LONGEST_SEARCHED_AT_ONCE = 4_000
 
-_TEXT_BYTES = 40  # of each character: the text is copied, and cut into lines and words
-_DOCUMENT_BYTES = 3_000  # of each text, however short
-_OPAQUE_BYTES = 1_000  # of what is never translated, and the words beside it
+_TEXT_BYTES = 40  # per character: the text is copied and split into lines and words
+_DOCUMENT_BYTES = 3_000  # per text, however short
+_OPAQUE_BYTES = 1_000  # per opaque text, with the words next to it
 _MARKDOWN_BYTES = {
     **dict.fromkeys("\r\n", 650),  # a line of its own
     **dict.fromkeys(("\n\n", "\r\r", "\n\r"), 150),  # a paragraph
@@ -46,9 +46,9 @@ class TooMuchMarkupError(PermanentEngineError):
 
 
 def predict_bytes(text: str, *, is_markdown: bool, opaque: re.Pattern[str] | None = None) -> int:
-    """Predict the memory of reading a text, and of putting a translation of it in its place.
+    """Predict the memory for parsing a text and inserting its translation.
 
-    `opaque` matches what is never translated. Plain text counts as HTML, since it may be read as such.
+    `opaque` matches text that is never translated. Plain text counts as HTML, since it may be parsed as HTML.
     """
     costs = _MARKDOWN_BYTES if is_markdown else _HTML_BYTES
     of_markup = sum(text.count(beginning) * cost for beginning, cost in costs.items())

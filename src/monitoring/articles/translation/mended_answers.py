@@ -1,4 +1,4 @@
-"""Mends faults of answers that leave no doubt about what was meant. Pure."""
+"""Repairs unambiguous faults in engine answers. Pure."""
 
 import html
 import re
@@ -14,7 +14,7 @@ _BLANKS_WITHIN = re.compile(
 )
 _NO_BREAK_SPACE = "\u00a0"
 
-# Characters of format (category Cf) that scripts need. In others they are left over from a page or a model.
+# Format characters (category Cf) that some scripts need. In others they are leftovers from a page or model.
 _JOINERS, _MARKS, _BREAK = "\u200c\u200d", "\u200e\u200f\u061c", "\u200b"
 _NEEDS_NO_JOINERS = frozenset(("LATIN", "CYRILLIC", "GREEK", "CJK", "HIRAGANA", "KATAKANA", "HANGUL"))
 _NEEDS_BREAKS = frozenset(("THAI", "LAO", "KHMER", "MYANMAR"))
@@ -24,14 +24,14 @@ _NEEDS_MARKS = frozenset(("ARABIC", "HEBREW"))
 _WITH_STOPS = frozenset(("LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "GEORGIAN", "HANGUL"))
 _TWO_STOPS = re.compile(r"[^.]\.\.\Z")
 _STOP_BEHIND_WORD = re.compile(r"(?<![\w.])\w{4,}\.\Z")  # "etc." keeps it, and "S.A."
-LEAST_OF_WHOLE = 0.65  # of the segment's length: without a final stop, less is probably cut off
+LEAST_OF_WHOLE = 0.65  # of the segment's length: a shorter answer without a final stop is probably cut off
 
 
 def mended(segment: str, answer: object, target: str) -> object:
-    """Mend an engine's answer to a segment, before its codes are compared.
+    """Repair an engine's answer to a segment before its codes are compared.
 
-    References that were escaped twice are read, blanks go from the inside of codes to the outside, characters
-    of format go that neither the segment nor the script has, and the final stop is that of the segment.
+    Doubly escaped references are unescaped. Spaces inside codes are moved outside. Format characters are
+    removed unless the segment or the script has them. The final stop is made to match the segment's.
     """
     if not isinstance(answer, str) or answer == segment:
         return answer
@@ -69,7 +69,7 @@ def _without_format(segment: str, answer: str, scripts: tuple[str, ...]) -> str:
 
 
 def _with_final_stop(segment: str, answer: str, scripts: tuple[str, ...]) -> str:
-    """Add or remove a final stop, where the segment has one or none outside of its codes."""
+    """Add or remove a final stop to match the segment's."""
     if _WITH_STOPS.isdisjoint(scripts):
         return answer
     if not segment.endswith("."):

@@ -1,17 +1,16 @@
-"""Text among words that is never translated: formulas, URLs, placeholders, shortcodes, brand names.
+"""Patterns for text that is never translated: formulas, URLs, placeholders, shortcodes, brand names.
 
-Every quantifier is bounded, so that hostile text costs linear time.
+Every quantifier is bounded, so that hostile text takes linear time.
 """
 
 import re
 from functools import lru_cache
 
-# Formulas, in dollars or in TeX's brackets, which to Markdown are escaped signs. Pandoc's rule tells dollars
-# from prices: "$5 and $10" is no formula. Words without a sign of mathematics are none either in dollars and
-# square brackets, which writers escape for other reasons: "$5 here, 6$ there", "\[so the editor\]". Hardly
-# anybody escapes round brackets.
+# Formulas between dollar signs or TeX brackets, which are escapes in Markdown. Pandoc's rule excludes prices:
+# "$5 and $10" is no formula. Nor is text without a math sign between dollars or square brackets, which have
+# other uses: "$5 here, 6$ there", "\[so the editor\]". Round brackets are hardly ever escaped otherwise.
 _SIGN = r"(?:[\^_=+<>{}|]|\\[a-zA-Z,;!])"
-_LINE_BREAK = r"\n(?![ \t]{0,50}\n)"  # a formula among words has no blank line
+_LINE_BREAK = r"\n(?![ \t]{0,50}\n)"  # an inline formula has no blank line
 _BETWEEN_DOLLARS = rf"(?:(?!\]\(|</)(?:[^$\\`\n]|\\.|{_LINE_BREAK}))"
 _BETWEEN_BRACKETS = rf"(?:[^\\\n]|\\(?![\[\]()])|{_LINE_BREAK})"
 _NO_LONG_WORD = r"(?>(?:(?![^\W\d_]{3})%s){1,500})"
@@ -35,14 +34,14 @@ _FORMULA_PATTERNS = (
 )
 FORMULA = re.compile("|".join(_FORMULA_PATTERNS))
 
-# TeX without dollars, as MathJax, Jupyter and pandoc read it.
+# TeX without dollar signs, as MathJax, Jupyter and pandoc parse it.
 _TEX_ARGUMENT = r"(?:\{(?:[^{}\n]|\{[^{}\n]{0,200}\}){0,300}\}|\[[^\[\]\n]{0,200}\](?=[\[{]))"
 TEX = (
     rf"\\begin\{{[A-Za-z]{{1,60}}\*?\}}(?s:.{{0,2000}}?)\\end\{{[A-Za-z]{{1,60}}\*?\}}"
     rf"|(?<!\\)\\[A-Za-z]{{1,60}}+\*?{_TEX_ARGUMENT}{{0,9}}+"
 )
 
-# Between these template tags is code. Others, as `{{< note >}}`, may have words between them.
+# These template tags enclose code. Others, such as `{{< note >}}`, may enclose text.
 _CODE_NAME = r"""(?ix:
     [\w-]{0,40}(?:code|highlight|mermaid|katex|latex|mathjax|plantuml|graphviz|diagram|chart|verbatim|literal
         |snippet|terminal|console|swagger|openapi|asciinema|script|stylesheet|filetree|file-tree)[\w-]{0,40}
@@ -76,7 +75,7 @@ _ESCAPABLE_PATTERNS = (
     r"(?<![\w:]):[a-z][a-z0-9_+-]{1,40}:(?![\w:])",  # :emoji:
     r"(?<!\w)[A-Za-z0-9]{1,60}(?:_[A-Za-z0-9]{1,60}){1,20}(?!\w)",  # snake_case, outside of code as well
 )
-# The backslash before a sign belongs to it, whatever the sign would mean without.
+# A backslash before a match belongs to it.
 _PATTERNS = (
     *_FORMULA_PATTERNS,
     TEX,
@@ -87,7 +86,7 @@ _PATTERNS = (
 
 @lru_cache(maxsize=32)
 def opaque_pattern(brand_names: tuple[str, ...] = ()) -> re.Pattern[str]:
-    """Match text that is never translated. Brand names match as whole words, in their own case."""
+    """Return the pattern of untranslated text. Brand names match as whole words, case-sensitively."""
     longest_first = sorted(filter(None, brand_names), key=len, reverse=True)
     brands = [rf"(?<!\w){re.escape(name)}(?!\w)" for name in longest_first]
     return re.compile("|".join((*brands, *_PATTERNS)))

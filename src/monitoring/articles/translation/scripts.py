@@ -1,4 +1,4 @@
-"""The scripts that languages are written in. Pure."""
+"""The writing scripts of languages. Pure."""
 
 import unicodedata
 from functools import lru_cache
@@ -33,18 +33,18 @@ _WITHOUT_SPACES = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHME
 
 
 def is_without_spaces(locale: str) -> bool:
-    """Return whether a locale is written without blanks between words, or with few."""
+    """Return whether a locale is written with few or no spaces between words."""
     return not _WITHOUT_SPACES.isdisjoint(scripts_of(locale))
 
 
 @lru_cache(maxsize=256)
 def scripts_of(locale: str) -> tuple[str, ...]:
-    """Return the scripts that a locale is written in: Latin, unless its script or language means another."""
+    """Return the scripts of a locale, determined by its script or language subtag. The default is Latin."""
     language, *subtags = locale.lower().split("-")
     return next((_SCRIPTS[tag] for tag in (*subtags, language) if tag in _SCRIPTS), ("LATIN",))
 
 
 @lru_cache(maxsize=4096)
 def script_of(char: str) -> str:
-    """Return the first word of a character's name, which for letters is their script."""
+    """Return the first word of a character's Unicode name, which for letters is the script."""
     return unicodedata.name(char, "").partition(" ")[0]

@@ -1,7 +1,7 @@
-"""Turns the atoms that a scanner found into a template of segments.
+"""Builds a template of segments from a scanner's atoms.
 
-Markup that does not pair up within a run of words ends the run, so that no translation can move or lose it.
-All steps are iterative and linear in the length of the document.
+Unpaired markup ends a run of text, so that no translation can move or lose it. All steps are iterative and
+linear in the document's length.
 """
 
 import html
@@ -23,7 +23,7 @@ _BLOCK_ATTRIBUTES = re.compile(r"\{:?\s*[#.][^{}]*\}")  # `{#id .class}` at the 
 
 
 class Kind(Enum):
-    """What an atom means for the words around it."""
+    """An atom's effect on the text around it."""
 
     TEXT = auto()
     OPEN = auto()  # markup that a CLOSE of the same name may pair with
@@ -37,30 +37,30 @@ _PAIRED = frozenset((Kind.OPEN, Kind.CLOSE))
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a format writes words, and which parts of them are not translated."""
+    """How to decode and escape a format's text, and which parts of it are opaque."""
 
     decode: Callable[[str], str]
     escape: Callable[[str], str]
     opaque: re.Pattern[str]
-    links_bare_addresses: bool = False  # up to the next blank, as GitHub's Markdown does
+    links_bare_addresses: bool = False  # up to the next whitespace, as in GitHub's Markdown
 
 
 class Atom(NamedTuple):  # made in a third of a frozen dataclass's time
-    """One piece of a document. Concatenated, the `raw` of all atoms is the document."""
+    """A piece of a document. Concatenated, the `raw` of all atoms is the document."""
 
     kind: Kind
     raw: Template
-    name: str = ""  # of OPEN and CLOSE: what pairs
+    name: str = ""  # of OPEN and CLOSE: pairs have the same name
     text_format: Format | None = None  # of TEXT
-    text: str | None = None  # of TEXT: what the reader sees, if decoding `raw` does not give it
+    text: str | None = None  # of TEXT: the visible text, if it is not the decoded `raw`
     is_inline: bool = True
-    is_opaque: bool = False  # of OPEN: nothing before its CLOSE is translated
-    changed_raw: Template | None = None  # replaces `raw` if the words before it change
+    is_opaque: bool = False  # of OPEN: nothing up to its CLOSE is translated
+    changed_raw: Template | None = None  # replaces `raw` if the text before it changes
     block: int = 0
 
 
 def assemble(atoms: Iterable[Atom]) -> Template:
-    """Make the template. Its verbatim text is the text of the atoms, of which few are kept at a time."""
+    """Build the template, whose verbatim text is that of the atoms. Few atoms are in memory at a time."""
     template: list[Piece] = []
     for stretch, end in _split_at_breaks(_close_opaque_elements(atoms)):
         template += _assemble_stretch(stretch)
@@ -69,7 +69,7 @@ def assemble(atoms: Iterable[Atom]) -> Template:
 
 
 def _split_at_breaks(atoms: Iterable[Atom]) -> Iterator[tuple[list[Atom], Template]]:
-    """Yield the atoms before each break and at the end, with the source of the break."""
+    """Yield the atoms before each break with the break's source, and finally those after the last break."""
     stretch: list[Atom] = []
     for atom in atoms:
         if atom.kind is Kind.BREAK:
@@ -81,7 +81,7 @@ def _split_at_breaks(atoms: Iterable[Atom]) -> Iterator[tuple[list[Atom], Templa
 
 
 def _assemble_stretch(atoms: Sequence[Atom]) -> Template:
-    """Make the template of the atoms between two breaks."""
+    """Build the template for the atoms between two breaks."""
     if len(atoms) == 1 and (words := _only_words(atoms[0])):
         return words
     template: list[Piece] = []
@@ -92,7 +92,7 @@ def _assemble_stretch(atoms: Sequence[Atom]) -> Template:
 
 
 def _only_words(atom: Atom) -> Template | None:
-    """Make the template of a text without markup, the most frequent of all; None if it is another atom."""
+    """Build the template for a text atom without opaque parts, the most common case; None for other atoms."""
     text_format = atom.text_format
     if not text_format or atom.text is not None:
         return None
@@ -112,9 +112,9 @@ def _only_words(atom: Atom) -> Template | None:
 
 
 def _close_opaque_elements(atoms: Iterable[Atom]) -> Iterator[Atom]:
-    """Make one atom of each opaque element; one that is never closed reaches to the end.
+    """Merge each opaque element into one atom. An unclosed element extends to the end.
 
-    Only its start tag may have words, such as a title.
+    Only its start tag may have translatable text, such as a title.
     """
     remaining = iter(atoms)
     for atom in remaining:
@@ -134,7 +134,7 @@ def _opaque_element(start: Atom, remaining: Iterator[Atom]) -> Atom:
 
 
 def _break_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:
-    """Turn markup into a BREAK if it is not inline, not closed in its run, or encloses such markup."""
+    """Turn markup into a BREAK if it is not inline, is unpaired in its run, or encloses such markup."""
     if _PAIRED.isdisjoint({atom.kind for atom in atoms}):
         yield from atoms
         return
@@ -153,7 +153,7 @@ def _break_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:
 
 
 def _partners(atoms: Sequence[Atom]) -> dict[int, int]:
-    """Map each inline OPEN to its CLOSE and back, within stretches without breaks."""
+    """Map the index of each inline OPEN to its CLOSE and vice versa. No pair spans a break."""
     partners: dict[int, int] = {}
     opened: list[int] = []
     names: Counter[str] = Counter()
@@ -175,7 +175,7 @@ def _partners(atoms: Sequence[Atom]) -> dict[int, int]:
 
 
 def _split_opaque_words(atom: Atom) -> Iterator[Atom]:
-    if not atom.text_format or atom.text is not None:  # no words of which some may be opaque
+    if not atom.text_format or atom.text is not None:  # no text that may have opaque parts
         yield atom
         return
     raw, position, opaque = verbatim(atom.raw), 0, atom.text_format.opaque
@@ -198,9 +198,9 @@ def _split_blank_edges(atom: Atom, raw: str) -> Iterator[Atom]:
 
 
 def _make_template(atoms: Sequence[Atom]) -> Template:
-    """Make a segment of a stretch with paired markup. Blanks and pairs around the whole stay outside it.
+    """Make a segment from atoms with paired markup. Surrounding whitespace and pairs stay outside it.
 
-    So do attributes at the end, which mean nothing to readers of Markdown without the blank before them.
+    So do trailing attributes, which have no effect in Markdown without the space before them.
     """
     texts = [_text_of(atom) for atom in atoms]
     if not any(map(has_words, texts)):

@@ -1,6 +1,6 @@
-"""A text as a template: parts that stay unchanged, and segments of words that an engine may replace.
+"""A text as a template of fixed parts and translatable segments.
 
-Rendering a template without translations gives the source back, character by character.
+Rendering a template without translations restores the source exactly.
 """
 
 import html
@@ -15,8 +15,8 @@ from urllib.parse import unquote
 
 from monitoring.articles.translation.inline_codes import CODE
 
-# GitHub's extended autolinks (GFM 6.9) continue to the next blank or `<`, except punctuation at their end.
-# A mention or citation, `@name`, is none behind a letter.
+# GitHub's extended autolinks (GFM 6.9) extend to the next whitespace or `<`, without trailing punctuation.
+# After a letter, `@name` is no mention or citation.
 _LONGEST_PUNCTUATION = 20
 _BARE_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.|[\w.+-]{0,64}@[\w-]")
 _PART_OF_ADDRESS_BEFORE = re.compile(r"(?:\w|[^\x00-\x7f])\Z")
@@ -27,22 +27,22 @@ _OPAQUE_EMPHASIS = re.compile(rf"(?P<delimiter>{_DELIMITER.pattern})(?P<inside>.
 
 
 class Segment(NamedTuple):
-    """Words for an engine, with inline markup as numbered codes, as in `Read <g1>this</g1>, please`.
+    """Text for an engine, with inline markup as numbered codes, as in `Read <g1>this</g1>, please`.
 
     `<g1>..</g1>` is paired markup, `<x2/>` represents something opaque; everything else is XML-escaped text.
     """
 
     text: str
-    source: "Template"  # the same words as they stand in the document
+    source: "Template"  # the same text as in the document
     codes: Mapping[str, "Template"]
-    escape: Callable[[str], str]  # plain text -> text of this format that no markup can hide in
-    block: int = 0  # the paragraph of the document this belongs to
-    links_bare_addresses: bool = False  # a renderer makes links of them, up to the next blank
+    escape: Callable[[str], str]  # plain text -> escaped text of this format
+    block: int = 0  # its paragraph in the document
+    links_bare_addresses: bool = False  # a renderer links them, up to the next whitespace
 
 
 @dataclass(frozen=True, slots=True)
 class InPageLink:
-    """The `#anchor` of a link within the document, which moves with its heading."""
+    """The anchor of an in-page link, which changes with its heading."""
 
     raw: str
 
@@ -55,7 +55,7 @@ class SourceLanguage:
 
 
 class _Rendered(NamedTuple):
-    """A part of a translation; `sign` is the character of one that delimits emphasis in Markdown."""
+    """A part of a translation. `sign` is the delimiter character of Markdown emphasis, or empty."""
 
     text: str
     sign: str = ""
@@ -72,11 +72,11 @@ class _Rendered(NamedTuple):
 
 Piece = str | Segment | InPageLink | SourceLanguage
 Template = tuple[Piece, ...]
-Anchors = Mapping[str, str]  # of headings -> of their translations
+Anchors = Mapping[str, str]  # source anchor -> translated anchor
 
 
 def segments_of(template: Template) -> list[Segment]:
-    """List every segment, also those in attributes of another segment's markup."""
+    """Return all segments, including those in attributes of another segment's markup."""
     found: list[Segment] = []
     for piece in template:
         if isinstance(piece, Segment):
@@ -87,13 +87,13 @@ def segments_of(template: Template) -> list[Segment]:
 
 
 def has_in_page_links(template: Template) -> bool:
-    """Return whether the template has a link to an anchor of its own document."""
+    """Return whether the template has an in-page link."""
     templates = [template, *(code for segment in segments_of(template) for code in segment.codes.values())]
     return any(isinstance(piece, InPageLink) for pieces in templates for piece in pieces)
 
 
 def in_language(template: Template, language: str) -> Template:
-    """Name another language wherever the template names that of the source."""
+    """Replace the source language in `lang` attributes with `language`."""
     return tuple(_piece_in_language(piece, language) for piece in template)
 
 
@@ -114,7 +114,7 @@ def render(
     left_alone: frozenset[int] = frozenset(),
     anchors: Anchors = MappingProxyType({}),
 ) -> str:
-    """Put translations (by segment text) in place. Segments without one, or of `left_alone` blocks, stay."""
+    """Insert translations, keyed by segment text. Segments in `left_alone` blocks stay unchanged."""
     return "".join(_render_pieces(template, translations, left_alone, anchors))
 
 
@@ -159,7 +159,7 @@ def _render_segment(
 
 
 def _emphasis(code: str, *, is_end: bool) -> list[_Rendered]:
-    """Find the delimiters in the source of a code: it may be one, or a pair around something opaque."""
+    """Split a code's source at emphasis delimiters: it may be one, or a pair around opaque text."""
     if _DELIMITER.fullmatch(code):
         return [_Rendered(code, code[0], is_end)]
     if pair := _OPAQUE_EMPHASIS.fullmatch(code):
@@ -170,9 +170,10 @@ def _emphasis(code: str, *, is_end: bool) -> list[_Rendered]:
 
 
 def _with_blanks_around_emphasis(pieces: Sequence[_Rendered]) -> Iterator[str]:
-    """Keep `**` a delimiter where a language without blanks puts it between punctuation and a letter.
+    """Add spaces where `**` between punctuation and a letter would not be a delimiter.
 
-    What it needs beside it is in CommonMark 6.2 (left- and right-flanking). A segment's edges need nothing.
+    Languages without spaces put it there. See CommonMark 6.2 (left- and right-flanking). A segment's edges
+    need no space.
     """
     edge = _Rendered("")
     for place, piece in enumerate(pieces):
@@ -191,19 +192,19 @@ def _with_blanks_around_emphasis(pieces: Sequence[_Rendered]) -> Iterator[str]:
 
 
 def _needs_blank(sign: str, outside: str, inside: str) -> bool:
-    """Return whether a delimiter between these two characters would be read as words."""
+    """Return whether a delimiter between these two characters would be parsed as text."""
     if not outside or outside.isspace() or _is_punctuation(outside):
         return False
     return sign == "_" or _is_punctuation(inside) or category(inside or " ").startswith("S")
 
 
 def _is_punctuation(char: str) -> bool:
-    """Return whether it is punctuation in every version of CommonMark: the newest adds other symbols."""
+    """Return whether `char` is punctuation in every CommonMark version; the newest adds other symbols."""
     return char in string.punctuation or category(char).startswith("P")
 
 
 def _with_blanks_around_addresses(pieces: Sequence[str]) -> Iterator[str]:
-    """Keep the text before and after a bare address from becoming a part of its link."""
+    """Add spaces so that text next to a bare address does not become part of its link."""
     before = ""
     for index, piece in enumerate(pieces):
         if not _BARE_ADDRESS.match(piece):
@@ -217,6 +218,6 @@ def _with_blanks_around_addresses(pieces: Sequence[str]) -> Iterator[str]:
 
 
 def _entities_spelled_in(source: str) -> dict[int, str]:
-    """Find the author's spellings, such as `&nbsp;`, to keep them for the same characters."""
+    """Map non-ASCII characters to the author's entities for them, such as `&nbsp;`."""
     spelled = {html.unescape(entity): entity for entity in re.findall(r"&#?\w{1,32};", source)}
     return {ord(char): entity for char, entity in spelled.items() if len(char) == 1 and not char.isascii()}

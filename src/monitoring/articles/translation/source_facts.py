@@ -1,4 +1,4 @@
-"""The properties of a source segment by which answers are judged, read once for all locales and answers."""
+"""The properties of a source segment for checking answers, computed once for all locales and answers."""
 
 import re
 import unicodedata
@@ -11,17 +11,17 @@ from operator import eq
 from monitoring.articles.translation.inline_codes import plain_text
 from monitoring.articles.translation.opaque import opaque_pattern
 
-# Those of several articles, each of which is translated into all locales at about the same time.
+# Enough for several articles, each of which is translated into all locales at about the same time.
 SEGMENTS_KEPT = 2048
 
 MOST_REPETITIONS = 5
 FEWEST_SAID_AGAIN = 16  # letters
 PHRASES = range(1, 5)  # words
 
-_WORD = re.compile(r"[A-Za-z0-9]+|[^\W_]")  # a letter of another script is one
+_WORD = re.compile(r"[A-Za-z0-9]+|[^\W_]")  # each letter of another script is a word
 _DIGIT = re.compile(r"\d")
 
-# What other languages write with other numbers: ordinals and times of day, and words.
+# What other languages write with different numbers: ordinals, times of day and number words.
 _REWRITTEN = re.compile(r"\d+(?:st|nd|rd|th)\b|\d{1,2}(?:[:.]\d\d)?\s?[ap]\.?m\b", re.IGNORECASE)
 _NUMBER_WORDS = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
@@ -35,7 +35,7 @@ _NUMBER_WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """The properties of a segment that its translations are compared with, in whatever language."""
+    """The properties of a segment that translations into any language are compared with."""
 
     text: str  # without codes
     addresses: Counter[str]
@@ -51,7 +51,7 @@ class SourceFacts:
 
 @lru_cache(maxsize=SEGMENTS_KEPT)
 def read_source(segment: str) -> SourceFacts:
-    """Read the English side of a segment."""
+    """Compute the properties of an English segment."""
     text = plain_text(segment)
     numbers = _REWRITTEN.sub(" ", text)
     return SourceFacts(
@@ -69,7 +69,7 @@ def read_source(segment: str) -> SourceFacts:
 
 
 def words_of(text: str) -> list[str]:
-    """List the words of a text. A letter of a script other than Latin is one."""
+    """Return the words of a text. Each letter outside ASCII counts as a word."""
     return _WORD.findall(text)
 
 
@@ -79,18 +79,18 @@ def count_letters(text: str) -> int:
 
 
 def count_colons(text: str) -> int:
-    """Count what ends a preamble: colons and exclamation marks, those as wide as ideographs too."""
+    """Count colons and exclamation marks, which end a preamble, including full-width ones."""
     return sum(unicodedata.normalize("NFKC", char) in {":", "!"} for char in text)
 
 
 def digits_of(text: str) -> str:
-    """Return the decimal digits of any script, in their order."""
+    """Return the decimal digits of any script as ASCII digits, in order."""
     digits = "".join(_DIGIT.findall(text))
     return digits if digits.isascii() else "".join(str(unicodedata.digit(digit)) for digit in digits)
 
 
 def most_repetitions(words: Sequence[str], lengths: range) -> int:
-    """Return how many times in a row a phrase of one of these lengths is repeated at most."""
+    """Return the highest number of consecutive occurrences of a phrase with one of these lengths."""
     if len(set(words)) == len(words):
         return 1
     most = 1
@@ -102,7 +102,7 @@ def most_repetitions(words: Sequence[str], lengths: range) -> int:
 
 
 def says_all_again(text: str, fewest_letters: int = FEWEST_SAID_AGAIN) -> bool:
-    """Return whether a text consists of the same words twice in a row."""
+    """Return whether a text is the same words twice, with at least `fewest_letters` letters."""
     words = words_of(text.lower())
     half, rest = divmod(len(words), 2)
     said = words[:half]

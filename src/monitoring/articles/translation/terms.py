@@ -1,7 +1,7 @@
-"""Terms that must be translated in one way, or stay as they are.
+"""Terms with a prescribed translation, or that must not be translated.
 
-They are in a CSV file (RFC 4180, UTF-8) with the columns `COLUMNS`. Without a locale a line is for all of
-them, and without a translation its term stays as it is.
+They are in a CSV file (RFC 4180, UTF-8) with the columns `COLUMNS`. A line without a locale applies to all
+locales. A term without a translation stays unchanged.
 """
 
 import csv
@@ -17,7 +17,7 @@ COLUMNS = ["locale", "term", "translation"]
 
 EVERY_LOCALE = ""
 
-# Languages inflect: of the letters of a word, one in four may differ at its end, but not more than these.
+# Allows for inflection: a quarter of a word's letters may differ at its end, but at most this many.
 MOST_OTHER_LETTERS = 2
 
 
@@ -29,7 +29,7 @@ class Terms:
         self._prepared: dict[str, LocaleTerms] = {}
 
     def into(self, locale: str) -> "LocaleTerms":
-        """Return a locale's terms. Its own win over those of its language, and these over everybody's."""
+        """Return a locale's terms. They override its language's terms, and these the terms of all locales."""
         if locale not in self._prepared:
             merged: dict[str, str] = {}
             for tag in (EVERY_LOCALE, *_from_language_to(locale)):
@@ -43,24 +43,24 @@ class LocaleTerms:
 
     def __init__(self, translations: Mapping[str, str]) -> None:
         self.translations = translations
-        # The longest first. Of `Polar` and `polar`, the one in its own case.
+        # Longest first. `Polar` precedes `polar`, which matches any case.
         self._terms = sorted(translations, key=lambda term: (-len(term), _is_in_lower_case(term)))
 
     def find(self, text: str) -> dict[str, str]:
-        """Find the terms that occur in a text as whole words, with their translations, the longest first.
+        """Return the terms that occur as whole words in a text, longest first, with their translations.
 
-        A term in lower case is found in any case. One within a longer term is not found.
+        A lower-case term matches any case. A term inside a longer matching term is omitted.
         """
         text = _with_single_spaces(text)
         lowered = text.lower()
-        # Thousands of terms are looked for in little time, and a pattern is made of the few that are there.
+        # A fast search narrows thousands of terms down to the few for the pattern.
         near = [term for term in self._terms if term.lower() in lowered]
         pattern = rf"(?<!\w)(?:{'|'.join(f'({_spelled(term)})' for term in near)})(?!\w)"
         found = {match.lastindex for match in re.finditer(pattern, text)} if near else set()
         return {term: self.translations[term] for place, term in enumerate(near, 1) if place in found}
 
     def are_heeded(self, source: str, answer: str) -> bool:
-        """Return whether an answer has the translations of all terms of its source, however often."""
+        """Return whether an answer contains the translation of each term in its source at least once."""
         return all(_has_translation(answer, *found) for found in self.find(source).items())
 
 
@@ -68,7 +68,7 @@ NO_TERMS = Terms()
 
 
 def read_terms(path: Path) -> Terms:
-    """Read a file of terms. Raises OSError, or ValueError with a sentence that names the line."""
+    """Read a terms file. Raises OSError, or ValueError with a message that usually names the line."""
     by_locale: dict[str, dict[str, str]] = {}
     first_lines: dict[tuple[str, str], int] = {}
     for line, (locale, term, translation) in _rows(path):
@@ -108,7 +108,7 @@ def _read_row(row: list[str], line: int) -> tuple[str, str, str]:
 
 
 def _from_language_to(locale: str) -> list[str]:
-    """List the prefixes of a locale: `zh`, `zh-Hant`, `zh-Hant-TW`."""
+    """Return the prefixes of a locale: `zh`, `zh-Hant`, `zh-Hant-TW`."""
     subtags = locale.split("-")
     return ["-".join(subtags[:count]) for count in range(1, len(subtags) + 1)]
 
@@ -118,7 +118,7 @@ def _is_in_lower_case(term: str) -> bool:
 
 
 def _spelled(term: str) -> str:
-    """Return the pattern of a term. One in lower case matches any case."""
+    """Return the pattern of a term. A lower-case term matches any case."""
     return f"(?i:{re.escape(term)})" if _is_in_lower_case(term) else re.escape(term)
 
 

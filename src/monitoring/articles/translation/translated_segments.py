@@ -1,4 +1,4 @@
-"""Has segments translated by an engine, whose answers are never trusted."""
+"""Translates segments with an engine, whose answers are never trusted."""
 
 import hashlib
 import re
@@ -22,40 +22,40 @@ from monitoring.articles.translation.inline_codes import CODE, accepted, has_wor
 from monitoring.articles.translation.judgement import Fault, find_short_in_another_language
 from monitoring.articles.translation.mended_answers import mended
 
-# Returns the fault of a segment's translation into a locale, if it has one: (segment, translation, locale).
+# (segment, translation, locale) -> the translation's fault, or None.
 FindFault = Callable[[str, str, str], str | None]
 
-# Faults that an engine makes in all texts of a request. A short text does not reveal them alone.
+# Faults that affect all texts of a request. A single short text may not reveal them.
 _OF_WHOLE_ANSWERS = frozenset({Fault.LENGTH, Fault.SCRIPT, Fault.ENGLISH, Fault.LANGUAGE})
 
 # Faults that an engine may avoid when there are no codes.
 _OF_MARKUP = frozenset({Fault.MARKUP, Fault.BORDERS})
 
-# Has work done, perhaps in another thread.
+# Runs work, perhaps in another thread.
 Submit = Callable[[Callable[[], Any]], Future[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """Texts by segment. `learned` has the new ones by hash. `refused` segments stay untranslated.
+    """Translated texts by segment. `learned` has the new texts by segment hash.
 
-    `refused` has the fault of each one's last answer.
+    `refused` has the fault in the last answer for each segment that stays untranslated.
     """
 
     texts: Mapping[str, str]
     learned: Mapping[str, str]
     refused: Mapping[str, str]
     corrected: frozenset[str]
-    faults: Counter[str]  # of all answers, those to repeated requests included
+    faults: Counter[str]  # of all answers, including those to repeated requests
 
 
 def segment_hash(segment: str) -> str:
-    """Return a segment's key in a translation memory: stable across releases, however spaces are laid out."""
+    """Return a segment's key in the translation memory. It is stable across releases and ignores spacing."""
     return hashlib.blake2b(normalise_spaces(segment).strip().encode(), digest_size=16).hexdigest()
 
 
 def do_now(work: Callable[[], Any]) -> Future[Any]:
-    """Do work in this thread."""
+    """Run work in the current thread."""
     future: Future[Any] = Future()
     try:
         future.set_result(work())
@@ -74,16 +74,15 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
     submit: Submit = do_now,
     corrections: Mapping[str, str] = MappingProxyType({}),
 ) -> Translations:
-    """Look each segment up in `corrections` and `known` (by hash), and ask the engine once for each other.
+    """Translate segments from `corrections` and `known` (by segment hash), and the others with the engine.
 
-    A correction with the right codes is taken as it is; what is known is judged like an answer.
+    A correction with the right codes is accepted unchanged; a known text is checked like an answer.
 
-    `submit` gets each request to be done. An answer with broken codes is replaced by translations of the runs
-    of words between the codes. If `find_fault` finds something in an answer, the segment is asked for once
-    more, and so are the short ones of the article if all of them together are in another language. If the
-    second answer is wrong about markup, its runs are translated too. What is not acceptable then stays in the
-    source language. Raises the engine's errors, whose `learned` has the
-    answers to all other requests.
+    `submit` runs each request. If an answer has broken codes, the text runs between the codes are translated
+    instead. If `find_fault` finds a fault, the segment is requested once more. So are the article's short
+    segments if together they are in another language. If the second answer has a markup fault, the text runs
+    are translated too. Segments without an acceptable answer stay in the source language. Raises the engine's
+    errors, whose `learned` has the answers to all other requests.
     """
     asking = _Asking(engine, source, target, find_fault, submit)
     texts: dict[str, str] = {}
@@ -110,10 +109,10 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
 
 
 class _Asking:
-    """Asks an engine, and counts the faults of its answers.
+    """Sends requests to an engine, and counts the faults in its answers.
 
-    Requests are submitted, and their answers judged in the thread that waits for them: while one answer is
-    judged, the engine works on the next.
+    Answers are checked in the thread that waits for them, so that the engine works on the next request in the
+    meantime.
     """
 
     def __init__(
@@ -131,7 +130,7 @@ class _Asking:
         self._has_failed = Event()
 
     def translate(self, segments: Sequence[str]) -> dict[str, str]:
-        """Return the acceptable translations. After an error no more requests begin."""
+        """Return the acceptable translations. After an error, no further request starts."""
         try:
             return self._translate(segments)
         finally:
@@ -162,7 +161,7 @@ class _Asking:
         return _without(wrong, learned) | _without(still_wrong, again)
 
     def find_short_in_another_language(self, answers: Mapping[str, str]) -> frozenset[str]:
-        """Count and return the segments whose answers are in another language all together."""
+        """Count and return the segments whose short answers together are in another language."""
         if self._find_fault is None:
             return frozenset()
         wrong = find_short_in_another_language(answers, self._target)
@@ -170,7 +169,7 @@ class _Asking:
         return wrong
 
     def take(self, segment: str, answer: object) -> str | None:
-        """Clean an answer, or return None if there is none or it must not be used."""
+        """Return a cleaned answer, or None if it is missing or unacceptable."""
         return None if answer is None else self._take_all({segment: answer}).get(segment)
 
     def _take_all(self, answers: Mapping[str, object]) -> dict[str, str]:
@@ -186,7 +185,7 @@ class _Asking:
         return cleaned
 
     def _without_faults(self, cleaned: Mapping[str, str | None]) -> dict[str, str]:
-        """Leave out missing answers, and those with a fault, which are counted."""
+        """Drop missing answers, and answers with a fault, which are counted."""
         texts = {segment: text for segment, text in cleaned.items() if text is not None}
         if self._find_fault is None:
             return texts
@@ -203,13 +202,13 @@ class _Asking:
         self.last_faults |= found
 
     def _ask_for_runs(self, segments: Sequence[str]) -> "_Runs":
-        """Ask for each run of words between codes by itself."""
+        """Request each text run between codes separately."""
         pieces = {segment: _pieces(segment) for segment in segments if CODE.search(segment)}
         runs = [run.strip() for parts in pieces.values() for run in parts if has_words(run)]
         return _Runs(pieces, self._ask(list(dict.fromkeys(runs))))
 
     def _put_together(self, runs: "_Runs") -> dict[str, str]:
-        """Put segments together from translated runs. Leave out those with a run that fails."""
+        """Rebuild segments from translated runs. Segments with a failed run are omitted."""
         taken = self._take_all(self._answers(runs.request))
         rebuilt = {}
         for segment, parts in runs.pieces.items():
@@ -223,7 +222,7 @@ class _Asking:
         return self._take_all(rebuilt)
 
     def _ask(self, segments: Sequence[str]) -> Future[dict[str, str]]:
-        """Ask for the translations of segments, if there are any."""
+        """Submit a request for segments; without any, return an empty result."""
         ask = self._submit if segments else do_now
         self._requests.append(ask(partial(self._ask_now, segments)))
         return self._requests[-1]
@@ -245,7 +244,7 @@ class _Asking:
         return dict(zip(segments, answers, strict=True))
 
     def _answers(self, request: Future[dict[str, str]]) -> dict[str, str]:
-        """Wait for a request. If it fails, there are no answers, and the error is kept."""
+        """Wait for a request's answers. If it fails, return none and record the error."""
         try:
             return request.result()
         except CancelledError:
@@ -257,7 +256,7 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Segments in pieces, and the request for those pieces that have words."""
+    """Segments split at codes, and the request for the pieces with words."""
 
     pieces: Mapping[str, Sequence[str]]
     request: Future[dict[str, str]]

@@ -1,1 +1,1 @@
-"""Translation engines, behind one small protocol."""
+"""Translation engines, all with one small protocol."""

@@ -1,4 +1,4 @@
-"""Apertium: rule-based, offline translation with the packages of `.ci/apertium-packages.txt`."""
+"""Apertium: rule-based, offline translation with the packages in `.ci/apertium-packages.txt`."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.protocol import BatchLimit, PermanentEngineError
 from monitoring.articles.translation.inline_codes import CODE
 
-# BCP 47 language, in lower case -> the modes from English; several are a route through Spanish.
+# Lower-case BCP 47 tag -> the modes from English. Two modes translate via Spanish.
 MODES = {
     "ca": ("eng-cat",),
     "ca-valencia": ("eng-cat_valencia",),
@@ -28,10 +28,10 @@ MODES = {
 
 
 class Apertium:
-    """Translates English through one long-running pipeline for each mode."""
+    """Translates English with one long-running pipeline per mode."""
 
     is_demonstration = False
-    batch_limit = BatchLimit(max_texts=100, max_bytes=64 * 1024)  # few are lost if it fails
+    batch_limit = BatchLimit(max_texts=100, max_bytes=64 * 1024)  # small, so that little is lost on failure
 
     def __init__(
         self, modes_folder: Path = Path("/usr/share/apertium/modes"), silence_timeout_seconds: float = 30
@@ -45,7 +45,7 @@ class Apertium:
         self.name = f"apertium-{_digest(modes_folder)}"
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Name every unsupported locale and every missing package."""
+        """Report every unsupported locale and every missing mode file."""
         if not shutil.which(MODE_COMPILER):
             return [f"Apertium is not installed: the program {MODE_COMPILER} is missing"]
         problems: list[str] = []
@@ -61,7 +61,7 @@ class Apertium:
         return problems
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate English segments. One with too many codes gets an empty answer."""
+        """Translate English segments. A segment with too many codes gets an empty answer."""
         modes = modes_for(target)
         if not modes or source.lower().partition("-")[0] != "en":
             raise PermanentEngineError(f"Apertium cannot translate {source} into {target}")
@@ -73,19 +73,19 @@ class Apertium:
         return [answers.get(segment, "") for segment in segments]
 
     def close(self) -> None:
-        """End all pipelines."""
+        """Stop all pipelines."""
         for pipe in self._pipes.values():
             pipe.close()
 
 
 def modes_for(locale: str) -> tuple[str, ...]:
-    """Return the modes that lead to a BCP 47 locale, or to its language if none leads to its region."""
+    """Return the modes for a BCP 47 locale, else for its language; empty if there are none."""
     code = closest_code(locale, MODES)
     return MODES[code] if code else ()
 
 
 def _digest(modes_folder: Path) -> str:
-    """Hash the installed data by every file's path, size and time: dictionaries are too large to read."""
+    """Hash the path, size and modification time of every data file: dictionaries are too large to read."""
     mode_files = [modes_folder / f"{mode}.mode" for mode in sorted(set(chain(*MODES.values())))]
     data_files = {
         Path(path)

@@ -1,4 +1,4 @@
-"""A long-running Apertium pipeline, written to and read from in its stream format."""
+"""A long-running Apertium pipeline that reads and writes Apertium's stream format."""
 
 import os
 import selectors
@@ -16,9 +16,9 @@ _CHUNK_BYTES = 65_536
 
 
 class ApertiumPipe:
-    """One pipeline of about a dozen processes, flushed by NUL.
+    """A pipeline of about a dozen processes, flushed by NUL.
 
-    It starts when first used, starts again after it died, and ends with this process. Threads take turns.
+    It starts on first use, restarts after it dies, and ends with this process. One thread uses it at a time.
     """
 
     def __init__(self, mode_file: Path, silence_timeout_seconds: float) -> None:
@@ -28,7 +28,7 @@ class ApertiumPipe:
         self._turn = threading.Lock()
 
     def translate(self, texts: Sequence[str]) -> list[str]:
-        """Answer each text, in order. Raises TransientEngineError if the pipeline is silent or dies twice."""
+        """Translate texts, in order. Raises TransientEngineError if the pipeline times out or dies twice."""
         with self._turn:
             try:
                 return self._exchange(texts)
@@ -41,7 +41,7 @@ class ApertiumPipe:
                 raise TransientEngineError(f"Apertium mode {self._mode_file.stem} died twice") from error
 
     def close(self) -> None:
-        """End the processes, waiting for a translation in progress."""
+        """Stop the processes after any translation in progress."""
         with self._turn:
             self._kill()
 
@@ -75,14 +75,14 @@ class ApertiumPipe:
                         missing -= chunk.count(0)
                         received += chunk
         if missing < 0:
-            raise EOFError  # more answers than texts: out of step
+            raise EOFError  # more answers than texts: out of sync
         return received.decode().split("\0")[:-1]
 
     def _started(self) -> subprocess.Popen[bytes]:
         compiled = subprocess.run(  # noqa: S603 (a mode file of the system)
             [MODE_COMPILER, "-z", self._mode_file], capture_output=True, text=True, check=True
         )
-        # "$1" of a mode is the generator's option; -n leaves unknown words unmarked.
+        # A mode's "$1" is the generator's option; -n leaves unknown words unmarked.
         process = subprocess.Popen(  # noqa: S603
             ["/bin/bash", "-c", compiled.stdout, "apertium", "-n", ""],
             stdin=subprocess.PIPE,

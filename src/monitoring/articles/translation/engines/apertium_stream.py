@@ -10,12 +10,12 @@ from itertools import takewhile
 
 from monitoring.articles.translation.inline_codes import CODE
 
-# More codes can hardly be put back in pairs; the runs of words between them are translated instead.
+# With more codes, pairs can rarely be restored; the texts between codes are translated instead.
 MAX_CODES = 50
 
 _OPAQUE_WORD = "Xqz"
-# Even escaped, a final `^` stops the pipeline for good and `~` is lost, so both travel as private characters.
-# NUL would end the segment, and half a surrogate pair has no UTF-8.
+# Even escaped, a final `^` hangs the pipeline and `~` is lost, so both are sent as private-use characters.
+# NUL would end the segment, and a lone surrogate has no UTF-8.
 _STAND_INS = str.maketrans("^~", "\ue05e\ue07e", "".join(map(chr, (0, *range(0xD800, 0xE000)))))
 _STOOD_FOR = str.maketrans("\ue05e\ue07e", "^~")
 _SENTENCE_END = "[][\n]"  # tells the tagger that the text ends here
@@ -26,11 +26,11 @@ _PART = re.compile(
 )
 _FIRST_LETTER = re.compile(r"^(?:<[^>]*>|[^\w<])*(?P<letter>[^\W\d_])")
 
-Word = tuple[tuple[str, ...], str]  # the pairs around it, outermost first, and its text
+Word = tuple[tuple[str, ...], str]  # the enclosing pairs, outermost first, and the text
 
 
 def to_stream(segment: str) -> str:
-    """Write a segment for Apertium."""
+    """Convert a segment to Apertium's stream format."""
     path: list[str] = []
     stream: list[str] = []
     for part in re.split(f"({CODE.pattern})", segment):
@@ -47,7 +47,7 @@ def to_stream(segment: str) -> str:
 
 
 def from_stream(stream: str, segment: str) -> str:
-    """Read Apertium's answer to a segment. Codes that cannot be put back in pairs come out badly nested."""
+    """Convert Apertium's answer to a segment. Pairs that cannot be restored come out badly nested."""
     paths = _paths(segment)
     words = list(_words(stream, paths))
     for code, path in paths.items():
@@ -65,7 +65,7 @@ def from_stream(stream: str, segment: str) -> str:
 
 
 def _paths(segment: str) -> dict[str, tuple[str, ...]]:
-    """Map each code to the pairs around its words, outermost first; a pair counts as around its own words."""
+    """Map each code to its enclosing pairs, outermost first. A pair includes itself."""
     paths: dict[str, tuple[str, ...]] = {}
     path: tuple[str, ...] = ()
     for code in CODE.findall(segment):
@@ -90,7 +90,7 @@ def _words(stream: str, paths: dict[str, tuple[str, ...]]) -> Iterator[Word]:
 
 
 def _without_gaps(words: list[Word], path: tuple[str, ...]) -> list[Word]:
-    """Move the words between the first and the last word of a pair into the pair."""
+    """Move words that are between the first and last word of a pair into the pair."""
     inside = [index for index, (word_path, _) in enumerate(words) if word_path[: len(path)] == path]
     gap = range(inside[0], inside[-1]) if inside else range(0)
     return [

@@ -1,4 +1,4 @@
-"""Groups segments into requests that an engine accepts: not too many at once, and not too long."""
+"""Groups segments into requests within an engine's count and size limits."""
 
 import json
 import re
@@ -8,26 +8,26 @@ from monitoring.articles.translation.engines.protocol import BatchLimit, Transie
 
 Ask = Callable[[Sequence[str]], Sequence[str]]
 
-# XML or UTF-8 cannot express these.
+# Characters that XML or UTF-8 cannot encode.
 UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-# How many times the texts of an answer that was cut off are asked for in halves.
+# How many times a batch is halved because its answer was cut off.
 MAX_CUTS = 3
 
 
 class BatchRefused(Exception):  # noqa: N818 - an answer rather than an error
-    """The engine does not accept these texts together; it may accept fewer."""
+    """The engine rejects these texts as one batch; it may accept fewer."""
 
 
 class AnswerCutOff(BatchRefused):
-    """The engine stopped in the middle of its answer; that to fewer texts may be whole."""
+    """The engine's answer was cut off; with fewer texts it may be complete."""
 
 
 def ask_in_batches(segments: Sequence[str], limit: BatchLimit, ask: Ask) -> list[str]:
-    """Ask for all segments, in order. One that the engine refuses even alone gets an empty answer.
+    """Translate all segments, in order. A segment that the engine rejects even alone gets an empty answer.
 
-    So do those whose answer is cut off even after `MAX_CUTS` halvings. Raises TransientEngineError if an
+    So do segments whose answer is still cut off after `MAX_CUTS` halvings. Raises TransientEngineError if an
     answer has more or fewer texts than the request.
     """
     sendable = [UNSENDABLE.sub("", segment) for segment in segments]
@@ -35,11 +35,11 @@ def ask_in_batches(segments: Sequence[str], limit: BatchLimit, ask: Ask) -> list
 
 
 def split(segments: Sequence[str], limit: BatchLimit) -> Iterator[list[str]]:
-    """Split segments into batches within the limit. A longer one is a batch of its own."""
+    """Split segments into batches within the limit. An oversized segment is a batch of its own."""
     batch: list[str] = []
     batch_bytes = 0
     for segment in segments:
-        segment_bytes = len(json.dumps(segment)) + 2  # and the separator before the next
+        segment_bytes = len(json.dumps(segment)) + 2  # and the separator
         if batch and (len(batch) == limit.max_texts or batch_bytes + segment_bytes > limit.max_bytes):
             yield batch
             batch, batch_bytes = [], 0

@@ -1,7 +1,7 @@
 """DeepL's API (https://developers.deepl.com/api-reference), over plain HTTP.
 
-Its own package is not used: it sleeps in the caller's thread when DeepL is busy, and keeps to itself how long
-DeepL asks to wait.
+DeepL's own package is not used: when DeepL is busy, it sleeps in the caller's thread and hides the requested
+wait.
 """
 
 import hashlib
@@ -30,24 +30,24 @@ from monitoring.articles.translation.engines.throttle import Throttle
 from monitoring.articles.translation.inline_codes import CODE
 from monitoring.articles.translation.terms import NO_TERMS, Terms
 
-# A request may have 50 texts and 128 KiB. Everything but the texts takes less than 1 KiB.
+# A request may have 50 texts and 128 KiB, of which everything but the texts takes less than 1 KiB.
 LIMIT = BatchLimit(max_texts=50, max_bytes=127 * 1024)
 
-Exchange = Callable[..., Any]  # a method, a path and what httpx2 takes -> the JSON of a successful answer
+Exchange = Callable[..., Any]  # method, path and httpx2 arguments -> JSON of a successful response
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class TargetLanguage:
-    """What DeepL supports in a language."""
+    """The DeepL features available for a language."""
 
     keeps_tags: bool
     has_formality: bool
     has_glossary: bool
 
 
-# The languages of DeepL's documentation, used when DeepL does not answer at the start.
+# The languages in DeepL's documentation, used if DeepL does not answer at startup.
 # fmt: off
 _WITH_FORMALITY = {"de", "es", "es-419", "fr", "it", "ja", "nl", "pl", "pt-BR", "pt-PT", "ru"}
 _WITH_TAGS = _WITH_FORMALITY | {
@@ -71,7 +71,7 @@ DOCUMENTED = {
 
 
 class DeepL:
-    """Translates English. For languages in which DeepL keeps no tags, it translates words between codes."""
+    """Translates English. For languages without tag handling, segments with codes get empty answers."""
 
     is_demonstration = False
     batch_limit = LIMIT
@@ -103,9 +103,9 @@ class DeepL:
 
     @property
     def name(self) -> str:
-        """The engine's name, which differs by formality and glossaries.
+        """The engine's name, which depends on the formality and glossaries.
 
-        Terms leave it as it is: the memory's texts are judged by them, so that it need not be forgotten.
+        It does not depend on the terms: remembered texts are checked against them instead.
         """
         if self._formality is None and not self._glossaries:
             return "deepl"
@@ -113,7 +113,7 @@ class DeepL:
         return f"deepl-{hashlib.blake2b(wishes.encode(), digest_size=4).hexdigest()}"
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Ask DeepL for its languages. If it does not answer, its documentation's languages count."""
+        """Check locales against DeepL's languages, or against its documentation if it does not answer."""
         try:
             self._languages = self._ask_languages()
         except TransientEngineError as error:
@@ -124,7 +124,7 @@ class DeepL:
         return [problem for locale in locales if (problem := self._problem_with(locale))]
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate English segments. Where DeepL keeps no tags, those with codes get an empty answer."""
+        """Translate English segments. Without tag handling, segments with codes get an empty answer."""
         code = closest_code(target, self._languages)
         if code is None or source.partition("-")[0] != "en":
             raise PermanentEngineError(f"DeepL cannot translate {source} into {target}")
@@ -140,17 +140,17 @@ class DeepL:
             wishes["glossary_id"] = glossary_id
         if not self._languages[code].keeps_tags:
             return self._translate_plain(segments, wishes)
-        # With outline detection, DeepL would take some codes for the ends of sentences.
+        # With outline detection, DeepL would treat some codes as sentence ends.
         wishes |= {"tag_handling": "xml", "tag_handling_version": "v2", "outline_detection": False}
         return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, wishes))
 
     def close(self) -> None:
-        """Close the connections, and refuse turns to threads that wait for one."""
+        """Close the connections. Threads that wait for a turn get an error."""
         self._throttle.close()
         self._client.close()
 
     def _dictionaries(self, locales: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
-        """Return the terms of locales that have no glossary of their own, in languages that can have one."""
+        """Return the terms for locales without a configured glossary, if DeepL supports one for them."""
         codes = {locale: closest_code(locale, self._languages) for locale in locales}
         return dictionaries_for(
             {
@@ -204,13 +204,13 @@ class DeepL:
                     has_glossary="glossary" in language["features"],
                 )
                 for language in answer
-                if language["usable_as_target"] and language["lang"] != "pt"  # it stands for either variant
+                if language["usable_as_target"] and language["lang"] != "pt"  # it means either variant
             }
         except (KeyError, TypeError) as error:
             raise _unreadable_answer() from error
 
     def _exchange(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 (it is JSON)
-        """Send a request once. Raises `BatchRefused`, or an engine's error unless the answer is a success."""
+        """Send a request once and return its JSON. Raises `BatchRefused` or an engine error on failure."""
         response, answer = exchange_json("DeepL", self._client, self._throttle, method, path, **request)
         if response.is_success:
             return answer
@@ -224,11 +224,11 @@ class DeepL:
 
 
 class TermGlossary:
-    """The operator's terms as one glossary for all languages: a key of DeepL API Free has room for one.
+    """The operator's terms as one glossary for all languages, since DeepL API Free allows only one.
 
-    It is looked for, and made if it is not there, when a language first needs it. Its name is a digest of its
-    entries, so that all processes with the same terms use the same glossary. It is never changed or deleted:
-    a process that still has the terms of before may use it.
+    It is found or created when a language first needs it. Its name contains a digest of its entries, so that
+    all processes with the same terms share a glossary. It is never changed or deleted: a process with older
+    terms may still use it.
     """
 
     def __init__(self, exchange: Exchange, dictionaries: Mapping[str, Mapping[str, str]]) -> None:
@@ -242,7 +242,7 @@ class TermGlossary:
         self._settling = threading.Lock()
 
     def id_for(self, code: str) -> str | None:
-        """Return the glossary's id, or None if it has no terms in DeepL's language, or DeepL refuses it.
+        """Return the glossary id, or None if it has no terms in this DeepL language or DeepL rejects it.
 
         Raises TransientEngineError if DeepL does not answer.
         """
@@ -281,16 +281,16 @@ class TermGlossary:
         try:
             return str(self._exchange("POST", "/v3/glossaries", json=glossary)["glossary_id"])
         except PermanentEngineError:
-            # Another process may have made it at this moment.
+            # Another process may have just created it.
             if found := self._find():
                 return found
             raise
 
 
 def dictionaries_for(codes: Mapping[str, str], terms: Terms) -> dict[str, Mapping[str, str]]:
-    """Return translations by term, by language, for locales with DeepL's codes.
+    """Return a dictionary (term to translation) per language; `codes` maps locales to DeepL codes.
 
-    DeepL has one dictionary for all variants of a language: it gets what they have in common.
+    DeepL has one dictionary for all variants of a language: it gets the entries that they share.
     """
     dictionaries: dict[str, Mapping[str, str]] = {}
     for locale, code in codes.items():
@@ -301,7 +301,7 @@ def dictionaries_for(codes: Mapping[str, str], terms: Terms) -> dict[str, Mappin
 
 
 def _address_for(api_key: str) -> str:
-    """Return DeepL's address. The keys of DeepL API Free have their own, and end with `:fx`."""
+    """Return DeepL's address for a key. DeepL API Free, whose keys end with `:fx`, has its own."""
     return "https://api-free.deepl.com" if api_key.endswith(":fx") else "https://api.deepl.com"
 
 

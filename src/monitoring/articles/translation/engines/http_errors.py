@@ -1,4 +1,4 @@
-"""Judges answers that are no translations: try again later, or never. No reason contains a secret."""
+"""Classifies HTTP errors of engines as transient or permanent. Error messages contain no secrets."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -9,9 +9,9 @@ from monitoring.outbound.retry_after import read_retry_after
 
 _MAX_MESSAGE_CHARACTERS = 200
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
-# Servers quote part of the key when they refuse it.
+# Servers may quote part of the key when they reject it.
 _ABOUT_THE_KEY = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
-_QUOTA_EXCEEDED = 456  # DeepL's own
+_QUOTA_EXCEEDED = 456  # DeepL's own status
 _WORDS = {
     HTTPStatus.UNAUTHORIZED: "refused the key",
     HTTPStatus.FORBIDDEN: "refused the key",
@@ -24,7 +24,7 @@ _WORDS = {
 def judge_status(
     engine: str, status: int, headers: Mapping[str, str], *, message: object = None, secret: str = ""
 ) -> TransientEngineError | PermanentEngineError:
-    """Return the error for an HTTP status of 300 or more; `message` is the server's, if it gave one."""
+    """Return the error for an HTTP status of 300 or more; `message` is the server's message, if any."""
     is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR
     reason = f"{engine} {_WORDS.get(status, 'failed' if is_failure else 'refused the request')} ({status})"
     if isinstance(message, str) and message and status not in _ABOUT_THE_KEY:
@@ -37,5 +37,5 @@ def judge_status(
 
 
 def no_answer(engine: str, error: BaseException) -> TransientEngineError:
-    """Return the error for an exchange that failed. It names only the kind of failure."""
+    """Return the error for a failed exchange. It names only the exception type."""
     return TransientEngineError(f"{engine} gave no answer ({type(error).__name__})")

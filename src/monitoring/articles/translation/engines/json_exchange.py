@@ -1,4 +1,4 @@
-"""Sends a request to an engine's HTTP API and reads the JSON of the answer."""
+"""Sends a request to an engine's HTTP API and parses the JSON response."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def exchange_json(
     path: str,
     **request: Any,  # noqa: ANN401 (what httpx2 takes)
 ) -> tuple[httpx2.Response, Any]:
-    """Send a request once, and return the response with its JSON, which is None if it has none.
+    """Send a request once. Returns the response and its JSON, or None if the body is not JSON.
 
     Raises `TransientEngineError` if there is no response.
     """

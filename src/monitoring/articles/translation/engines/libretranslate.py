@@ -1,4 +1,4 @@
-"""LibreTranslate: the operator's own server, with the languages installed there."""
+"""LibreTranslate: a self-hosted server with its installed languages."""
 
 import logging
 import re
@@ -20,10 +20,10 @@ from monitoring.articles.translation.engines.protocol import (
 )
 from monitoring.articles.translation.engines.throttle import Throttle
 
-# Few at once: a server without a graphics card translates some sentences a second, and must finish in time.
+# Small, so that a server without a GPU, at a few sentences per second, finishes before the timeout.
 LIMIT = BatchLimit(max_texts=20, max_bytes=8 * 1024)
 
-# Its message in a 400 for too many texts, or too long ones, for its operator's limits.
+# The message of a 400 response for too many or too long texts.
 _TOO_MUCH = "exceeds text limit"
 _EMPTY_ELEMENT = re.compile(r"<(x\d+)>\s*</\1>")
 
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class LibreTranslate:
-    """Translates English with `format=html`, which keeps codes; `<x1/>` comes back as `<x1></x1>`."""
+    """Translates English with `format=html`, which preserves codes but returns `<x1/>` as `<x1></x1>`."""
 
     name = "libretranslate"
     is_demonstration = False
@@ -48,12 +48,12 @@ class LibreTranslate:
         self._api_key = api_key or ""
         self._timeout_seconds = timeout_seconds
         self._throttle = throttle or Throttle()
-        # In English, because `_TOO_MUCH` is looked for in its messages.
+        # In English, because error messages are searched for `_TOO_MUCH`.
         self._client = httpx2.Client(base_url=url, timeout=timeout_seconds, headers={"Accept-Language": "en"})
         self._targets: list[str] = []
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Compare with the server's languages. A server that is away is no problem: it is asked later."""
+        """Report locales that the server does not support; none if it is unavailable: it is asked later."""
         try:
             self._ask_targets(min(CHECK_TIMEOUT_SECONDS, self._timeout_seconds))
         except TransientEngineError as error:
@@ -77,7 +77,7 @@ class LibreTranslate:
         return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, code))
 
     def close(self) -> None:
-        """Close the connections, and refuse turns to threads that wait for one."""
+        """Close the connections. Threads that wait for a turn get an error."""
         self._throttle.close()
         self._client.close()
 

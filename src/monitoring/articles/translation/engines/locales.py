@@ -1,8 +1,8 @@
-"""Finds the code by which an engine knows a locale."""
+"""Maps locales to an engine's language codes."""
 
 from collections.abc import Iterable
 
-# What a tag means to readers, if its prefix alone would mean another script or is listed by no engine.
+# The usual meaning of tags whose prefix alone would mean another script or is listed by no engine.
 _MEANT = {
     "no": "nb",
     "pt": "pt-pt",
@@ -15,9 +15,9 @@ _SCRIPT_CHARACTERS = 4
 
 
 def closest_code(locale: str, codes: Iterable[str]) -> str | None:
-    """Find the code for a BCP 47 locale, in any case: its own, or its language's without the region.
+    """Return the code for a BCP 47 locale, else for its language; None if there is neither. Ignores case.
 
-    The script always stays: a reader of `sr-Latn` never gets `sr`, which may be in another script.
+    The script is never dropped: `sr-Latn` does not match `sr`, which may be in another script.
     """
     by_tag = {code.replace("_", "-").lower(): code for code in codes}
     tag = locale.replace("_", "-").lower()

@@ -1,4 +1,4 @@
-"""Counts the requests to an engine, and their characters."""
+"""Counts an engine's requests and their characters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from monitoring.articles.translation.engines.protocol import Engine
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """How many requests an engine gets, and how many characters of segments as they are sent."""
+    """The number of engine requests, and of segment characters sent in them."""
 
     characters: int = 0
     requests: int = 0
@@ -22,7 +22,7 @@ class Cost:
 
 
 class MeteredEngine:
-    """An engine that knows its cost until now, in any number of threads."""
+    """An engine that tracks its total cost. Thread-safe."""
 
     def __init__(self, engine: Engine) -> None:
         self.cost = Cost()
@@ -34,7 +34,7 @@ class MeteredEngine:
         self._counting = Lock()
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Count the segments, and ask the engine."""
+        """Add the cost of the segments, and translate them."""
         with self._counting:
             self.cost += Cost(sum(map(len, segments)), 1)
         return self._engine.translate(segments, source, target)

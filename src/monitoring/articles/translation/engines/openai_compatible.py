@@ -1,4 +1,4 @@
-"""A language model behind OpenAI's chat completions API, at OpenAI or at any compatible server."""
+"""A language model with OpenAI's chat completions API, at OpenAI or any compatible server."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ from monitoring.articles.translation.engines.throttle import Throttle
 from monitoring.articles.translation.inline_codes import plain_text
 from monitoring.articles.translation.terms import NO_TERMS, Terms
 
-# Less than a page, so that the answer fits in any model's limit and comes in time.
+# Less than a page, so that the answer fits any model's output limit and the timeout.
 LIMIT = BatchLimit(max_texts=40, max_bytes=6 * 1024)
 
 PROMPT = """\
@@ -52,7 +52,7 @@ _REFUSED_CODES = {"content_filter", "context_length_exceeded"}
 
 
 class OpenAICompatible:
-    """Asks for an object of numbered translations, with a schema if the server supports schemas."""
+    """Requests a JSON object of numbered translations, with a schema if the server supports that."""
 
     is_demonstration = False
     batch_limit = LIMIT
@@ -83,25 +83,25 @@ class OpenAICompatible:
 
     @property
     def name(self) -> str:
-        """The engine's name, which differs by model and prompt.
+        """The engine's name, which depends on the model and prompt.
 
-        Terms leave it as it is: the memory's texts are judged by them, so that it need not be forgotten.
+        It does not depend on the terms: remembered texts are checked against them instead.
         """
         told = json.dumps([self._model, self._prompt])
         return f"openai-{self._model[:70]}-{hashlib.blake2b(told.encode(), digest_size=4).hexdigest()}"
 
     def check(self, locales: Sequence[str]) -> list[str]:  # noqa: ARG002
-        """Find no problem, because a model does not list its languages."""
+        """Report no problems, because a model does not list its languages."""
         return []
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate English segments. Those missing from an answer are asked for once more."""
+        """Translate English segments. Segments missing from an answer are requested once more."""
         if source.partition("-")[0] != "en":
             raise PermanentEngineError(f"{_WHO} is told to translate English, not {source}")
         return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, target))
 
     def close(self) -> None:
-        """Close the connections, and refuse turns to threads that wait for one."""
+        """Close the connections. Threads that wait for a turn get an error."""
         self._throttle.close()
         self._client.close()
 
@@ -126,7 +126,7 @@ class OpenAICompatible:
         return [text if isinstance(text := answer.get(number), str) else "" for number in numbered]
 
     def _complete(self, numbered: Mapping[str, str], locale: str, *, with_schema: bool) -> str:
-        """Return the model's answer. Raises BatchRefused if fewer texts might succeed."""
+        """Return the model's answer. Raises BatchRefused if a smaller batch might succeed."""
         try:
             with self._throttle.turn():
                 completion = self._client.chat.completions.create(
@@ -155,14 +155,14 @@ class OpenAICompatible:
         return said or ""
 
     def _rules(self, texts: Iterable[str], locale: str) -> str:
-        """Return the prompt, with those terms that the texts have."""
+        """Return the prompt, with the terms that occur in the texts."""
         rules = self._prompt.replace("{locale}", locale)  # format() would break at instructions with braces
         terms = self._terms.into(locale)
         found = {term: to for text in texts for term, to in terms.find(plain_text(text)).items()}
         return f"{rules}\n\n{TERMS_PROMPT}{json.dumps(found, ensure_ascii=False)}" if found else rules
 
     def _judge(self, error: openai.APIStatusError) -> Exception:
-        """Make the error of a refusal. An exhausted quota and too many requests have the same status."""
+        """Convert a status error. An exhausted quota and too many requests have the same status."""
         codes = {str(error.code), str(error.type)}
         if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or codes & _REFUSED_CODES:
             return BatchRefused()
@@ -191,7 +191,7 @@ def _schema(numbered: Mapping[str, str]) -> ResponseFormatJSONSchema:
 
 
 def _without_fence(said: str) -> str:
-    """Remove the code fence that some models put around JSON, whatever the prompt demands."""
+    """Remove the code fence that some models put around JSON despite the prompt."""
     return said.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
 
 

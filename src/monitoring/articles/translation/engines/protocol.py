@@ -1,28 +1,28 @@
-"""What a translation engine must be."""
+"""The translation engine interface."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-# How long a check may ask a server for its languages: no process should start much later for it.
+# The timeout of a check's request for languages, since it delays the process start.
 CHECK_TIMEOUT_SECONDS = 5.0
 
 
-# The reason of a request that was never sent.
+# The error message for a request that was never sent.
 STOPPED = "The worker stopped before the engine was asked"
 
 
 class EngineError(Exception):
-    """The engine has no answer. `learned` has its earlier answers: texts by segment hash."""
+    """The engine failed. `learned` has the answers received before: texts by segment hash."""
 
     learned: Mapping[str, str] = MappingProxyType({})
 
 
 class TransientEngineError(EngineError):
-    """The engine cannot answer now but may later. The message is a reason that an operator understands.
+    """The engine failed, but a retry may succeed. The message is meant for operators.
 
-    `retry_after_seconds` is the wait that the engine itself asked for, if it did.
+    `retry_after_seconds` is the delay that the engine requested, or None.
     """
 
     def __init__(self, reason: str, retry_after_seconds: float | None = None) -> None:
@@ -31,12 +31,12 @@ class TransientEngineError(EngineError):
 
 
 class PermanentEngineError(EngineError):
-    """The engine will never answer this. The message is a reason that an operator understands."""
+    """The engine failed, and retries would too. The message is meant for operators."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchLimit:
-    """What fits in one request; a text's size is that of its JSON."""
+    """The limits of one request. A text's size is the size of its JSON."""
 
     max_texts: int
     max_bytes: int
@@ -47,25 +47,25 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """The engine's part of a translation memory's key. It changes when the engine's translations do."""
+        """The engine's name in translation memory keys. It changes whenever its translations would."""
 
     @property
     def is_demonstration(self) -> bool:
-        """Whether readers should not see its translations."""
+        """Whether its translations are only a demonstration, not for readers."""
 
     @property
     def batch_limit(self) -> BatchLimit:
-        """How much to ask at once. More is translated too, in several requests one after the other."""
+        """The limits of one request. More segments are translated in several consecutive requests."""
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Return a sentence for each reason why the engine cannot serve these locales."""
+        """Return a message for each reason why the engine cannot translate into these locales."""
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Answer each segment, in order. Blocks.
+        """Translate segments, in order. Blocks.
 
         Segments are XML text with `<g1>..</g1>` and `<x2/>` codes, which the answers should contain too. An
-        empty answer counts as none. Raises TransientEngineError or PermanentEngineError.
+        empty answer means no translation. Raises TransientEngineError or PermanentEngineError.
         """
 
     def close(self) -> None:
-        """Release everything. A closed engine is not used again."""
+        """Release all resources. A closed engine is not used again."""

@@ -13,22 +13,22 @@ _ACCENTS = str.maketrans(
 
 
 class Pseudo:
-    """Shows in every locale that text went through the whole service, without an engine installed."""
+    """Demonstrates the whole service in every locale without a real engine."""
 
     name = "pseudo"
     is_demonstration = True
     batch_limit = BatchLimit(max_texts=100, max_bytes=64 * 1024)
 
     def check(self, locales: Sequence[str]) -> list[str]:  # noqa: ARG002
-        """Serve every locale."""
+        """Report no problems: every locale is supported."""
         return []
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:  # noqa: ARG002
-        """Answer `Hello <x1/>` with `⟦Ĥéļļö <x1/>⟧`."""
+        """Translate segments, such as `Hello <x1/>` to `⟦Ĥéļļö <x1/>⟧`."""
         return [f"⟦{_accented(segment)}⟧" for segment in segments]
 
     def close(self) -> None:
-        """Hold nothing."""
+        """Do nothing: there are no resources."""
 
 
 def _accented(segment: str) -> str:

@@ -1,4 +1,4 @@
-"""Limits the requests of a process to an engine: how many at once, and how many in a window of time."""
+"""Limits a process's engine requests: their concurrency, and their number per time window."""
 
 import threading
 import time
@@ -10,14 +10,14 @@ from monitoring.articles.translation.engines.protocol import STOPPED, TransientE
 
 
 class SlidingWindow:
-    """Books a time for each request, so that every `window_seconds` contain at most `max_requests`."""
+    """Schedules requests so that any `window_seconds` contain at most `max_requests`."""
 
     def __init__(self, max_requests: int, window_seconds: float) -> None:
         self._window_seconds = window_seconds
         self._booked: deque[float] = deque(maxlen=max_requests)
 
     def book(self, now: float) -> float:
-        """Book the next free time, which is `now` or later, and return it."""
+        """Reserve and return the next free time, which is `now` or later."""
         booked = now
         if len(self._booked) == self._booked.maxlen:
             booked = max(now, self._booked[0] + self._window_seconds)
@@ -36,14 +36,14 @@ class Throttle:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a turn to ask once, and hold it."""
+        """Wait for a turn to send one request, and hold it. Raises TransientEngineError after `close`."""
         with self._places:
             if self._closed.wait(self._delay_seconds()):
                 raise TransientEngineError(STOPPED)
             yield
 
     def close(self) -> None:
-        """Refuse turns to threads that wait or come: a stopping process waits only for requests under way."""
+        """Refuse turns to all threads, so that a stopping process waits only for requests in progress."""
         self._closed.set()
 
     def _delay_seconds(self) -> float:
