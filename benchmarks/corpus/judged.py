@@ -13,7 +13,7 @@ from zipfile import ZipFile
 from translate.storage.po import pofile
 
 from monitoring.articles.translation.judgement import find_fault
-from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.untranslated import opaque_pattern
 
 WHEELS = Path(__file__).parents[2] / "build/corpus/translations"
 # fmt: off

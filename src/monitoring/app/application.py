@@ -35,9 +35,9 @@ from monitoring.app.monitors import (
 from monitoring.app.monitors import form as monitor_form
 from monitoring.app.rendering import ROOT, Pages, RenderedPages
 from monitoring.app.routing import for_members
+from monitoring.app.session_turns import Turns
 from monitoring.app.sign_in import forgotten_password, join
 from monitoring.app.sign_in import pages as sign_in
-from monitoring.app.turns import Turns
 from monitoring.app.visits import Site, Visit
 from monitoring.app.worlds import showing, take_world
 from monitoring.contract.catalogue import Catalogue

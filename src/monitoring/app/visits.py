@@ -18,7 +18,7 @@ from monitoring.app import cookies
 from monitoring.app.live.changes import Changes
 from monitoring.app.rendering import ROOT, Pages, RenderedPages
 from monitoring.app.sentences import ALERTS, NOTICES, PASSING, Declined, Sentence
-from monitoring.app.turns import Turns
+from monitoring.app.session_turns import Turns
 from monitoring.app.worlds import is_sandbox_shown, place_in_world, showing
 from monitoring.app.zones import read_zone
 from monitoring.audit.actors import Actor

@@ -16,7 +16,7 @@ from monitoring.backends.assembly import Backends, open_backends
 from monitoring.backends.errors import BackendUnavailable, describe_error
 from monitoring.cli.commands import AsJson, show_rows
 from monitoring.monitors.models import Monitor
-from monitoring.outbound.echoes import may_ping
+from monitoring.outbound.icmp_echoes import may_ping
 from monitoring.settings import CheckerSettings, Settings, WorkerSettings, read_settings
 
 PATIENCE_SECONDS = 15.0

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from monitoring.contract.problems import Problem
 from monitoring.monitors.configuration import Configuration
 from monitoring.outbound.addresses import is_permitted, read_networks
-from monitoring.outbound.echoes import may_ping
+from monitoring.outbound.icmp_echoes import may_ping
 from monitoring.settings import Settings
 
 

@@ -14,7 +14,7 @@ from monitoring.members.invitations import LIFETIME, write_link
 from monitoring.members.models import Invitation
 from monitoring.members.refusals import INVITATION_DAYS
 from monitoring.notifications.channels import AccountEmail
-from monitoring.notifications.letters import (
+from monitoring.notifications.personal_emails import (
     LETTERS_AT_ONCE,
     MAX_LETTERS_A_SWEEP,
     find_idle_letters,

@@ -13,7 +13,7 @@ from monitoring.backends.tasks import task
 from monitoring.members.models import PasswordLink
 from monitoring.members.password_links import LIFETIME, write_link
 from monitoring.notifications.channels import AccountEmail
-from monitoring.notifications.letters import (
+from monitoring.notifications.personal_emails import (
     LETTERS_AT_ONCE,
     MAX_LETTERS_A_SWEEP,
     find_idle_letters,

@@ -20,8 +20,8 @@ from monitoring.outbound.certificates import (
     make_browsing_context,
     make_trusting_context,
 )
-from monitoring.outbound.echoes import ping
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid, is_ours
+from monitoring.outbound.icmp_echoes import ping
 from monitoring.outbound.listening import Listener
 from monitoring.outbound.starttls import AskForTls
 from monitoring.outbound.stopwatch import Phase, Stopwatch

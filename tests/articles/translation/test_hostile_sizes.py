@@ -13,7 +13,7 @@ from articles.translation.engines_of_tests import FunctionEngine, translate_arti
 from articles.translation.hostile_markup import HTML, MARKDOWN
 from monitoring.articles.translation.article import read_article
 from monitoring.articles.translation.memory_budget import MOST_BYTES, predict_bytes
-from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.untranslated import opaque_pattern
 
 SIZE = 62_500
 MEBIBYTE = 1024**2

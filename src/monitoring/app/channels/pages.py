@@ -38,7 +38,7 @@ from monitoring.notifications.models import WEBHOOK, NotificationChannel, Notifi
 from monitoring.notifications.routing import route_of
 from monitoring.notifications.secrets import read_secret
 from monitoring.notifications.tasks import nudge
-from monitoring.notifications.trying import try_channel
+from monitoring.notifications.unsaved_channels import try_channel
 
 LIST = "/settings/notifications"
 

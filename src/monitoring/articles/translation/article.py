@@ -24,7 +24,6 @@ from monitoring.articles.translation.memory_budget import (
     TooMuchMarkupError,
     predict_bytes,
 )
-from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.translated_segments import (
     FindFault,
     Submit,
@@ -32,6 +31,7 @@ from monitoring.articles.translation.translated_segments import (
     segment_hash,
     translate_segments,
 )
+from monitoring.articles.translation.untranslated import opaque_pattern
 
 
 class FieldContent(Enum):

@@ -13,7 +13,6 @@ from monitoring.articles.translation.fenced_article import unwrapped
 from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.html_source import html_template
 from monitoring.articles.translation.memory_budget import MOST_BYTES, TooMuchMarkupError, predict_bytes
-from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
 from monitoring.articles.translation.segments import (
     Segment,
@@ -23,6 +22,7 @@ from monitoring.articles.translation.segments import (
     render,
     segments_of,
 )
+from monitoring.articles.translation.untranslated import opaque_pattern
 
 if TYPE_CHECKING:  # they would load a library
     from monitoring.articles.translation.markdown_structure import SourceStructure

@@ -4,9 +4,9 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
 from monitoring.articles.translation.segments import Template
+from monitoring.articles.translation.untranslated import opaque_pattern
 
 _BLOCK = -1  # none of the blocks after it
 

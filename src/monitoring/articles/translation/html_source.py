@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 
 from monitoring.articles.translation.html_tokens import Token, TokenKind, tokenize
-from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.segmentation import Atom, Format, Kind, assemble
 from monitoring.articles.translation.segments import InPageLink, Piece, SourceLanguage, Template
+from monitoring.articles.translation.untranslated import opaque_pattern
 
 # fmt: off
 INLINE_ELEMENTS = frozenset({

@@ -13,7 +13,6 @@ from monitoring.articles.translation.code_places import misplaces_codes
 from monitoring.articles.translation.inline_codes import plain_text
 from monitoring.articles.translation.language import is_clearly_not
 from monitoring.articles.translation.mended_answers import LEAST_OF_WHOLE
-from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.scripts import is_without_spaces, script_of, scripts_of
 from monitoring.articles.translation.source_facts import (
     PHRASES,
@@ -26,6 +25,7 @@ from monitoring.articles.translation.source_facts import (
     words_of,
 )
 from monitoring.articles.translation.terms import NO_TERMS, Terms
+from monitoring.articles.translation.untranslated import opaque_pattern
 
 
 class Fault(StrEnum):

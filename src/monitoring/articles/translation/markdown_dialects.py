@@ -23,7 +23,7 @@ from monitoring.articles.translation.markdown_literal_blocks import (
     add_literal_blocks,
     line_at,
 )
-from monitoring.articles.translation.opaque import CODE_BETWEEN_TAGS, FORMULA, TEX
+from monitoring.articles.translation.untranslated import CODE_BETWEEN_TAGS, FORMULA, TEX
 
 LITERAL_INLINE = "dialect_inline"
 DIALECT_TOKENS = frozenset(

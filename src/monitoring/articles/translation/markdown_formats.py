@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from monitoring.articles.translation.opaque import opaque_pattern
 from monitoring.articles.translation.segmentation import Format
+from monitoring.articles.translation.untranslated import opaque_pattern
 
 # A closing bracket needs no escape without an opening one, and escaping both looks like a formula. A colon
 # before a letter starts a directive, and languages without spaces put it there.

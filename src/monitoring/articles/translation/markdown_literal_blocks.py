@@ -12,7 +12,7 @@ from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
 
 from monitoring.articles.translation.markdown_braces import tag_end
-from monitoring.articles.translation.opaque import CODE_TAG, END_OF_CODE_TAG
+from monitoring.articles.translation.untranslated import CODE_TAG, END_OF_CODE_TAG
 
 LITERAL_BLOCK = "dialect_block"
 

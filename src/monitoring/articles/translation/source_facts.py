@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import eq
 
 from monitoring.articles.translation.inline_codes import plain_text
-from monitoring.articles.translation.opaque import opaque_pattern
+from monitoring.articles.translation.untranslated import opaque_pattern
 
 # Enough for several articles, each of which is translated into all locales at about the same time.
 SEGMENTS_KEPT = 2048

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+from monitoring.checks.probes.degradations import UP, Judgement, Thresholds
 from monitoring.checks.probes.keywords import quote_keyword
 from monitoring.checks.probes.protocol import Finding, read_endpoint_of, read_settings
-from monitoring.checks.probes.shortcomings import UP, Judgement, Thresholds
 from monitoring.monitors.health import Outcome
 from monitoring.outbound.certificates import Expiry, covers, read_names
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, blocked

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+from monitoring.checks.probes.degradations import UP, Judgement, Thresholds
 from monitoring.checks.probes.keywords import quote_keyword
 from monitoring.checks.probes.protocol import Finding, Objection, read_host_of, read_settings
-from monitoring.checks.probes.shortcomings import UP, Judgement, Thresholds
 from monitoring.monitors.health import Outcome
 from monitoring.outbound.failures import ExchangeFailed, blocked
 from monitoring.outbound.stopwatch import Timings

@@ -13,10 +13,10 @@ import orjson
 
 from monitoring.checks.probes.assertions import Failed, find_failed
 from monitoring.checks.probes.contracts import Contract
+from monitoring.checks.probes.degradations import UP, Judgement, Thresholds
 from monitoring.checks.probes.failing_answers import keep_answer
 from monitoring.checks.probes.keywords import KeywordSearch, quote_keyword
 from monitoring.checks.probes.protocol import Finding, Objection
-from monitoring.checks.probes.shortcomings import UP, Judgement, Thresholds
 from monitoring.contract.document import Json
 from monitoring.monitors.assertions import OF_BODY
 from monitoring.monitors.client_certificates import read_client_certificate

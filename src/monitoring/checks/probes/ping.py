@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from monitoring.checks.probes.degradations import UP, Thresholds
 from monitoring.checks.probes.protocol import Finding, read_host_of, read_settings
-from monitoring.checks.probes.shortcomings import UP, Thresholds
 from monitoring.monitors.health import Outcome
 from monitoring.outbound.failures import ExchangeFailed, blocked
 from monitoring.outbound.stopwatch import Timings

@@ -11,8 +11,8 @@ import pytest
 
 from app.visitor import Visitor, read_forms, read_text
 from cast import Player, form_team
-from monitoring.app import turns
-from monitoring.app.turns import AT_ONCE, Turns
+from monitoring.app import session_turns
+from monitoring.app.session_turns import AT_ONCE, Turns
 from monitoring.app.visits import FOLLOWED_MEDIA_TYPE
 from running_service import running_service
 from service_process import wait_until
@@ -107,7 +107,7 @@ class TestFollowedPages:
     def test_of_a_session_are_only_so_many_at_once(
         self, service: RunningService, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(turns, "FOLLOWED_AT_ONCE", 2)
+        monkeypatch.setattr(session_turns, "FOLLOWED_AT_ONCE", 2)
         with (
             Visitor(service, form_team(service)) as busy,
             Visitor(service, busy.team) as other,
