@@ -4,6 +4,7 @@ import logging
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
@@ -121,12 +122,16 @@ class TestSlowClients:
         ],
         ids=["nothing", "an empty line", "half a head", "half a body", "half a second request"],
     )
-    def test_that_stop_sending_are_let_go(self, impatient: Address, beginning: bytes) -> None:
+    def test_that_stop_sending_are_let_go_when_their_time_is_over(
+        self, impatient: Address, beginning: bytes
+    ) -> None:
         with connect(impatient) as connection:
+            began_at = time.monotonic()
             connection.sendall(beginning)
             with suppress(ConnectionResetError):
                 while connection.recv(65_536):
                     pass
+            assert time.monotonic() - began_at >= 0.9 * SHORT_SECONDS  # they connected a moment before
 
     @pytest.mark.parametrize(
         ("beginning", "piece"),
