@@ -82,7 +82,7 @@ class TestOccurrences:
         rule=sampled_from(OLD_RULES),
         interval=integers(1, 5),
         first=datetimes(datetime(2025, 1, 1), datetime(2026, 1, 31, 23, 59)),  # noqa: DTZ001 - strategies want it
-        days=integers(0, 300),
+        days=integers(0, 900),
         zone=sampled_from(["UTC", "Europe/Berlin", "America/St_Johns"]),
     )
     def test_of_an_old_rule_are_those_that_its_first_start_leads_to(
