@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from dateutil.rrule import rrulestr
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis.strategies import datetimes, integers, sampled_from
 
 from monitoring.contract.problems import Problem
@@ -85,6 +85,7 @@ class TestOccurrences:
         days=integers(0, 900),
         zone=sampled_from(["UTC", "Europe/Berlin", "America/St_Johns"]),
     )
+    @example("FREQ=MONTHLY;BYDAY=MO,SU", 1, datetime(2025, 1, 15), 900, "UTC")  # noqa: DTZ001
     def test_of_an_old_rule_are_those_that_its_first_start_leads_to(
         self, rule: str, interval: int, first: datetime, days: int, zone: str
     ) -> None:
