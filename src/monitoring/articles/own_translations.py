@@ -59,7 +59,8 @@ def without_own_translations(payload: Mapping[str, Any]) -> dict[str, Any]:
 def leave_for_engine(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return a payload without the fields that the publisher has translated.
 
-    A translated text under any text field name removes all text fields. The same holds for titles and tags.
+    Texts, titles and tags each have several field names. If the publisher translated one of a kind, under any
+    name, all fields of that kind are removed.
     """
     given = set(own)
     for group in (set(TEXTS), set(TITLES), set(TAGS)):

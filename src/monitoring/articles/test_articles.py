@@ -79,7 +79,7 @@ async def delete_test_article(article_id: UUID, if_match: str | None = None) -> 
 
 
 async def rehearse_translation(article_id: UUID) -> None:
-    """Translate a test article with the demonstration engine, and store the result's state. Idempotent."""
+    """Translate a test article with the demonstration engine, and store only how it ended. Idempotent."""
     article = await TestArticle.get_or_none(id=article_id, is_due=True)
     if article is None:
         return

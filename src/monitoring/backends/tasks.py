@@ -20,7 +20,7 @@ TASK_MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function that a worker runs. Database rows are the jobs. A message is a nudge that may get lost."""
+    """A function that a worker runs on a message. Jobs are database rows: a lost message loses none."""
 
     function: Callable[..., Coroutine[Any, Any, None]]
     queue_name: str

@@ -20,7 +20,7 @@ _WRITE = """
 
 
 class WriteProbe(Model):
-    """The single row that is written to test whether the database accepts writes."""
+    """The one row that is written to find out whether the database takes writes."""
 
     id = fields.IntField(primary_key=True)
     content = fields.BinaryField()

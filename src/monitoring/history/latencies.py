@@ -51,7 +51,7 @@ class Latencies:
         self._counts.update(other._counts)
 
     def percentile(self, percent: float) -> int | None:
-        """Return the time in ms that `percent` of all do not exceed (nearest rank); None if empty."""
+        """Return a percentile of the latencies in ms (nearest rank); None if there are none."""
         rank = ceil(percent * self.count / 100)
         for bucket in sorted(self._counts):
             rank -= self._counts[bucket]

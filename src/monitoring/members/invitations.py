@@ -162,7 +162,10 @@ async def _reset_password(
 async def _make_code(  # noqa: PLR0913 - what an invitation is made of
     team_id: UUID, email: str, role: Role, by: Actor, user: User | None = None, *, is_mailed: bool = False
 ) -> Invited:
-    """Create an invitation, replacing the email's earlier ones, and delete the team's expired ones."""
+    """Create an invitation and its code.
+
+    Replaces earlier invitations of the same email, and deletes the team's expired ones.
+    """
     code, now = CODE_PREFIX + secrets.token_urlsafe(CODE_RANDOM_BYTES), datetime.now(UTC)
     await Invitation.filter(team_id=team_id, email=email).delete()
     await Invitation.filter(team_id=team_id, expires_at__lte=now).delete()

@@ -44,9 +44,9 @@ class DisguisedAddress(UnusableUrl):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A host and port to connect to. If the host is an address, `address` is set and nothing is resolved.
+    """A host and port to contact. If the host is an IP address, `address` is set and no name is resolved.
 
-    The port is 0 for protocols without connections.
+    The port is 0 for ICMP, which has no ports.
     """
 
     host: str
@@ -169,7 +169,7 @@ def _to_ascii_label(label: str) -> str:
 
 
 def _is_short_enough(host: str) -> bool:
-    """Check the length before a name is converted, since a server may have chosen it."""
+    """Check the length before IDNA encodes the name, since a redirect may have chosen it."""
     labels = _LABEL_SEPARATOR.split(host)
     return len(host) <= MAX_HOST_NAME_CHARACTERS + len(".") and max(map(len, labels)) <= MAX_LABEL_CHARACTERS
 

@@ -1,4 +1,4 @@
-"""Live pages: a page's script keeps a request open, and receives a line with the new page on each change."""
+"""Live pages: a script holds a request open, on which the server sends the page anew when data changes."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def read_assertions(lines: Iterable[str]) -> list[dict[str, Json]]:
 
 
 def write_assertion(assertion: Mapping[str, Json]) -> str:
-    """Format an assertion as a line that `read_assertions` can parse, also for display."""
+    """Format an assertion as one line, for display and for `read_assertions` to parse."""
     subject = assertion.get(_SUBJECTS.get(assertion["source"], ""))
     words = [assertion["source"], subject, assertion["comparison"]]
     if "value" in assertion:

@@ -88,7 +88,7 @@ def _find_empty(email: str, password: str) -> dict[str, str]:
 
 
 def _read_next(path: str) -> str:
-    """Return the path of the page to open after signing in; empty unless it is a plain path."""
+    """Return the path of the page to open after signing in; empty unless it is a path of this app."""
     return path if _PATH.fullmatch(path) else ""
 
 

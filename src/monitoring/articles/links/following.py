@@ -135,7 +135,7 @@ async def _find_articles(keys: Collection[str]) -> dict[str, UUID]:
 
 
 def _is_stored() -> Q:
-    """Match translations for readers that are in the storage, perhaps for an earlier revision."""
+    """Return a condition: a translation for readers is in storage, even if of an earlier revision."""
     is_there = Q(translated_at__isnull=False) | Q(engine__isnull=False)
     return is_there & Q(is_demonstration=False, locale__in=current_backends().settings.locales)
 

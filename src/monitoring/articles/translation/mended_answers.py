@@ -28,10 +28,11 @@ LEAST_OF_WHOLE = 0.65  # of the segment's length: a shorter answer without a fin
 
 
 def mended(segment: str, answer: object, target: str) -> object:
-    """Repair an engine's answer to a segment before its codes are compared.
+    """Repair an engine's translation of a segment before its codes are compared with the segment's.
 
     Doubly escaped references are unescaped. Spaces inside codes are moved outside. Format characters are
-    removed unless the segment or the script has them. The final stop is made to match the segment's.
+    removed unless the segment has them or the language's script uses them. A full stop at the end is added or
+    removed to match the segment.
     """
     if not isinstance(answer, str) or answer == segment:
         return answer

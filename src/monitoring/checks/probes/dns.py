@@ -57,7 +57,7 @@ class DnsProbe:
         return self.resolver or self.name
 
     async def ask(self, dialer: Dialer) -> Finding:
-        """Query and evaluate the response. Raises OSError when this machine has no sockets left."""
+        """Send the query and evaluate the response. Raises OSError if this machine has no sockets left."""
         try:
             records, timings = await dialer.call(self._talk, self.timeout_seconds)
         except ExchangeFailed as failed:
