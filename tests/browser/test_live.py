@@ -228,7 +228,7 @@ class TestAnOpenPage:
             proxy.behave(manner)
             person.page.clock.run_for(12_000)
             assert not said.is_visible()
-            person.page.clock.run_for(15_000)
+            person.page.clock.run_for(18_000)
             said.wait_for()
             assert re.match(r"This page was last renewed at [\d:]{8}, \d+ s ago\.", said.inner_text())
             assert person.page.title() == f"(old) {title}"
