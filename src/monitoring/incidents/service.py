@@ -156,10 +156,11 @@ async def list_incidents(
 
 
 async def list_open(team_id: UUID) -> list[OpenIncident]:
-    """Return all open incidents of a team, newest first."""
+    """Return all of a team's open incidents in the order of `list_urgent`."""
     still_open = Incident.filter(team_id=team_id, resolved_at=None).order_by("-id")
     rows = await still_open.values_list("id", "monitor_id", "acknowledged_at")
-    return [OpenIncident(id_, monitor_id, at is not None) for id_, monitor_id, at in rows]
+    opened = [OpenIncident(id_, monitor_id, at is not None) for id_, monitor_id, at in rows]
+    return sorted(opened, key=lambda incident: incident.is_acknowledged)
 
 
 async def list_urgent(team_id: UUID, limit: int) -> list[Incident]:

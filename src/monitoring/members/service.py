@@ -24,12 +24,15 @@ async def list_members(team_id: UUID | None = None) -> list[User]:
     return await users.order_by("id").select_related("team")
 
 
-async def name_members(team_id: UUID, emails: Collection[str]) -> dict[str, str]:
-    """Return the names of the team's members with these emails, by email."""
-    if not emails:
+async def name_members(team_id: UUID, actors: Collection[str]) -> dict[str, str]:
+    """Return what to call each of these actors: a member's email is replaced by the member's name.
+
+    Programs, and people who are not in the team or have no name, keep the text that stands for them.
+    """
+    if not actors:
         return {}
-    found = await User.filter(team_id=team_id, email__in=emails).values_list("email", "name")
-    return dict(found)
+    members = await User.filter(team_id=team_id, email__in=actors).values_list("email", "name")
+    return {actor: actor for actor in actors} | {email: name for email, name in members if name}
 
 
 async def get_member(team_id: UUID, user_id: UUID) -> User:

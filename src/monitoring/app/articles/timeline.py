@@ -53,7 +53,7 @@ def build_article_timeline(
     told: Iterable[NotificationDelivery],
     names: Mapping[str, str],
 ) -> list[Entry]:
-    """Return the timeline, newest first. `names` maps members' emails to their names.
+    """Return the timeline, newest first. `names` has what to call each actor.
 
     Translations without a history entry, made by an earlier release, come from `article.translations`.
     """
@@ -96,8 +96,8 @@ def _describe_act(entry: AuditEntry, names: Mapping[str, str]) -> _Event:
     _, colon, locale = entry.subject.rpartition(": ")
     in_locale, in_all = _ACTS.get(entry.action, (entry.action, entry.action))
     words = in_locale if colon else in_all
-    known = _ACTORS if entry.actor_user_id is None else names
-    actor = known.get(entry.actor, entry.actor)
+    is_person = entry.actor_user_id is not None
+    actor = names[entry.actor] if is_person else _ACTORS.get(entry.actor, entry.actor)
     return _Event(entry.happened_at, words, locale=locale if colon else "", who=actor)
 
 

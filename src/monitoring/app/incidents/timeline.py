@@ -41,20 +41,16 @@ def build_incident_timeline(
     deliveries: Iterable[NotificationDelivery],
     names: Mapping[str, str],
 ) -> list[Entry]:
-    """Return the timeline, oldest first. `names` maps members' emails to their names."""
+    """Return the timeline, oldest first. `names` has what to call each actor."""
     entries = [
         Entry(incident.started_at, "The first check failed", f"{incident.error_message}.", tone=Tone.BAD),
         Entry(incident.confirmed_at, "The failure was confirmed, and the incident opened", tone=Tone.BAD),
         *(describe_notification(delivery, incident.resolution) for delivery in deliveries),
-        *(
-            Entry(note.created_at, "wrote", note.text, names.get(note.author) or note.author)
-            for note in notes
-        ),
+        *(Entry(note.created_at, "wrote", note.text, names[note.author]) for note in notes),
     ]
     if incident.acknowledged_at:
-        responder = incident.acknowledged_by or ""
         entries.append(
-            Entry(incident.acknowledged_at, "acknowledged it", who=names.get(responder) or responder)
+            Entry(incident.acknowledged_at, "acknowledged it", who=names[incident.acknowledged_by or ""])
         )
     if incident.resolved_at:
         ended = Entry(incident.resolved_at, "The monitor recovered", tone=Tone.GOOD)

@@ -19,12 +19,12 @@ from monitoring.members.refusals import Refused
 
 async def show_members(visit: Visit) -> Response:
     """List the members; owners also see the invitations."""
-    members = await service.list_members(visit.team.id)
+    invitations = await list_invitations(visit.team.id) if visit.is_owner else []
     return visit.render(
         "members/list.html",
-        members=members,
-        names={member.email: member.name for member in members},
-        invitations=await list_invitations(visit.team.id) if visit.is_owner else [],
+        members=await service.list_members(visit.team.id),
+        invitations=invitations,
+        names=await service.name_members(visit.team.id, {each.invited_by for each in invitations}),
     )
 
 

@@ -50,7 +50,6 @@ async def narrow_summary(team_id: UUID, summary: StatusSummary, wanted: MonitorF
     opened = await list_open(team_id)
     found = await find_among(team_id, wanted, {each.monitor_id for each in opened})
     among = [each for each in opened if each.monitor_id in found]
-    among.sort(key=lambda each: each.is_acknowledged)
     named = await Incident.in_bulk([each.id for each in among[:NAMED]], "id")
     urgent = [named[each.id] for each in among[:NAMED] if each.id in named]
     return StatusSummary(
@@ -68,8 +67,7 @@ async def name_responders(team_id: UUID, incidents: Iterable[Incident]) -> dict[
     A program, or somebody who is no longer a member, is named as in the acknowledgement.
     """
     responders = {each.acknowledged_by for each in incidents if each.acknowledged_by and not each.resolved_at}
-    names = await name_members(team_id, responders)
-    return {responder: names.get(responder) or responder for responder in responders}
+    return await name_members(team_id, responders)
 
 
 def write_sentence(opened: tuple[int, Sequence[str]], degraded: tuple[int, Sequence[str]]) -> str:
