@@ -18,6 +18,7 @@ from monitoring.contract.cursors import decode_cursor
 from monitoring.contract.document import Json
 from monitoring.contract.entity_tags import version_of
 from monitoring.notifications import deliveries, exams, service
+from monitoring.notifications.alert_coverage import find_alerted_channels
 from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 from monitoring.notifications.representations import (
@@ -39,7 +40,7 @@ async def list_notification_channels(
     """Return a page of the team's channels, or only those that a monitor's incidents would alert."""
     after_id = decode_cursor(cursor)
     if monitor_id:
-        told = await service.find_alerted_channels(caller.team_id, UUID(monitor_id))
+        told = await find_alerted_channels(caller.team_id, UUID(monitor_id))
         return Reply.tagged(represent_channels(take_page(told, limit, after_id)))
     return Reply.tagged(represent_channels(await service.list_channels(caller.team_id, limit, after_id)))
 

@@ -38,10 +38,8 @@ from monitoring.notifications.configuration import (
 from monitoring.notifications.confirming import ask_reader
 from monitoring.notifications.deliveries import end_waiting_deliveries
 from monitoring.notifications.models import EMAIL, NotificationChannel
-from monitoring.notifications.monitor_subjects import find_monitor
 from monitoring.notifications.quiet_hours import check_quiet_hours
 from monitoring.notifications.recording import record_act
-from monitoring.notifications.routing import ALERTS, route_of
 from monitoring.notifications.secrets import mask_secrets, read_secrets, store_secrets
 
 MAX_CHANNELS_A_TEAM = 20
@@ -62,23 +60,6 @@ class ChannelChange:
 async def list_channels(team_id: UUID, limit: int, after_id: UUID | None) -> Page[NotificationChannel]:
     """Return a page of up to `limit` of a team's channels, newest first, following `after_id`."""
     return await read_page(NotificationChannel.filter(team_id=team_id), limit, after_id)
-
-
-async def find_alerted_channels(team_id: UUID, monitor_id: UUID) -> list[NotificationChannel]:
-    """Return the enabled channels that a monitor's incidents would alert, newest first.
-
-    Returns an empty list if the team has no such monitor.
-    """
-    monitor = await find_monitor(team_id, monitor_id)
-    if monitor is None:
-        return []
-    return [
-        channel
-        for channel in await NotificationChannel.filter(team_id=team_id, enabled=True).order_by("-id")
-        if not ALERTS.isdisjoint(channel.events)
-        and not channel.is_unconfirmed
-        and route_of(channel).concerns(monitor_id, monitor.tags)
-    ]
 
 
 async def create_channel(

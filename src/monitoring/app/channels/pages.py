@@ -32,6 +32,7 @@ from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.monitors.service import get_monitor
 from monitoring.notifications import confirming, deliveries, service
+from monitoring.notifications.alert_coverage import find_alerted_channels
 from monitoring.notifications.channels.protocol import AttemptResult
 from monitoring.notifications.channels.targets import demand_reachable
 from monitoring.notifications.models import WEBHOOK, NotificationChannel, NotificationDelivery
@@ -157,7 +158,7 @@ async def test_channel(visit: Visit) -> Response:
 async def test_routes(visit: Visit) -> Response:
     """Send a test to every channel that is alerted about a monitor, and show the outcomes."""
     monitor = await get_monitor(visit.team.id, visit.read_id("monitor_id"))
-    told = await service.find_alerted_channels(visit.team.id, monitor.id)
+    told = await find_alerted_channels(visit.team.id, monitor.id)
     queued = [await _queue_test(visit, channel) for channel in told]
     tried = await asyncio.gather(*(_wait_for_attempt(delivery) for delivery in queued))
     return visit.render(

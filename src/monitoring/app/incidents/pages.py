@@ -40,11 +40,11 @@ from monitoring.incidents.spans import read_incident_spans
 from monitoring.members.service import name_members
 from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor
+from monitoring.notifications.alert_coverage import find_alerted_channels
 from monitoring.notifications.deliveries import is_somebody_told, list_deliveries_about
 from monitoring.notifications.models import Mute, NotificationChannel, NotificationDelivery
 from monitoring.notifications.muting import find_mute
 from monitoring.notifications.routing import REMINDER
-from monitoring.notifications.service import find_alerted_channels
 from monitoring.notifications.sweeping import RETENTION
 from monitoring.notifications.tasks import nudge
 from monitoring.web.replies import Reply

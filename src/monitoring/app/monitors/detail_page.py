@@ -44,8 +44,8 @@ from monitoring.monitors.heartbeats.service import list_pings
 from monitoring.monitors.heartbeats.tokens import find_heartbeat, ping_url_of
 from monitoring.monitors.maintenance.reading import is_within, read_spans
 from monitoring.monitors.models import HEARTBEAT, Monitor
+from monitoring.notifications.alert_coverage import find_alerted_channels
 from monitoring.notifications.muting import find_mute
-from monitoring.notifications.service import find_alerted_channels
 
 CHECKS_SHOWN = 20
 PINGS_SHOWN = 20
