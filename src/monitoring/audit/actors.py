@@ -25,6 +25,11 @@ def key_holder(name: str, client_id: str, address: str | None = None) -> Actor:
     return Actor(f"{KEY_PREFIX}{name}", address=address, client_id=client_id)
 
 
+def reader_of(channel: str, address: str | None) -> Actor:
+    """Name a person who used a link sent to a channel, by the channel's name or email address."""
+    return Actor(f"a reader of {channel}", address=address)
+
+
 def begin_sentence(actor: str) -> str:
     """Capitalise an actor's name that begins with `a `, to begin a sentence. Other names are unchanged."""
     return f"A {actor[2:]}" if actor.startswith("a ") else actor

@@ -12,7 +12,7 @@ from monitoring.app.routing import for_anyone, for_link_holders
 from monitoring.app.sentences import Declined
 from monitoring.app.visits import Visit
 from monitoring.audit.actions import Action
-from monitoring.audit.actors import Actor
+from monitoring.audit.actors import reader_of
 from monitoring.audit.service import record
 from monitoring.auth.models import Team
 from monitoring.backends.database import transaction
@@ -73,7 +73,7 @@ async def _find(purpose: str, token: str) -> NotificationChannel:
 
 
 async def _record(visit: Visit, channel: NotificationChannel, action: Action) -> None:
-    actor = Actor(f"a reader of {channel.settings['address']}", address=visit.address)
+    actor = reader_of(channel.settings["address"], visit.address)
     await record(channel.team_id, actor, action, channel.name, channel.id)
 
 

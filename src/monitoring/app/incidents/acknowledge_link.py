@@ -12,17 +12,16 @@ from starlette.responses import Response
 from monitoring.app.routing import for_anyone
 from monitoring.app.sentences import Declined
 from monitoring.app.visits import Visit
-from monitoring.audit.actors import Actor
+from monitoring.audit.actors import reader_of
 from monitoring.auth.models import Team
 from monitoring.contract.problems import Problem
 from monitoring.incidents.models import Incident
 from monitoring.incidents.responding import acknowledge
 from monitoring.members.service import name_members
-from monitoring.monitors.models import Monitor
 from monitoring.notifications.acknowledge_links import read_acknowledge_link
 from monitoring.notifications.channels import label_monitor, list_facts
 from monitoring.notifications.models import NotificationChannel
-from monitoring.notifications.monitor_subjects import describe_monitor
+from monitoring.notifications.monitor_subjects import describe_monitor, find_monitor
 from monitoring.notifications.tasks import nudge
 
 
@@ -35,8 +34,8 @@ async def show_confirmation(visit: Visit) -> Response:
     """Show the incident with a button, or with the name of whoever has acknowledged it."""
     token = visit.query.get("token", "")
     linked = await _find_linked(token)
-    monitor = await Monitor.get_or_none(id=linked.incident.monitor_id)
     team = await Team.get(id=linked.channel.team_id)
+    monitor = await find_monitor(team.id, linked.incident.monitor_id)
     described = describe_monitor(monitor) if monitor else None
     responder = linked.incident.acknowledged_by or ""
     names = await name_members(team.id, {responder})
@@ -46,7 +45,7 @@ async def show_confirmation(visit: Visit) -> Response:
         label=label_monitor(described) if described else None,
         facts=list(list_facts({"monitor": described or {}, "team": team.name})),
         token=token,
-        responder=names.get(responder) or responder,
+        responder=names[responder],
     )
 
 
@@ -54,7 +53,7 @@ async def acknowledge_linked(visit: Visit) -> Response:
     """Acknowledge the incident as the team's signed-in user, or else as a reader of the channel."""
     token = (await visit.read_form()).get("token", "")
     incident, channel = await _find_linked(token)
-    actor = Actor(f"a reader of {channel.name}", address=visit.address)
+    actor = reader_of(channel.name, visit.address)
     if visit.session and visit.team.id == channel.team_id:
         actor = visit.actor
     try:
