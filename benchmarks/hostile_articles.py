@@ -79,12 +79,8 @@ def _units_of_tests() -> dict[str, tuple[str, str]]:
     """Return the units that the tests repeat, by their names."""
     from articles.translation.hostile_markup import HTML, MARKDOWN
 
-    fields = {"HTML": ("content_html", HTML), "Markdown": ("content_markdown", MARKDOWN)}
-    return {
-        f"{kind}: {name}": (field, unit)
-        for kind, (field, units) in fields.items()
-        for name, unit in units.items()
-    }
+    units = {f"HTML: {name}": ("content_html", unit) for name, unit in HTML.items()}
+    return units | {f"Markdown: {name}": ("content_markdown", unit) for name, unit in MARKDOWN.items()}
 
 
 class _Measured(NamedTuple):

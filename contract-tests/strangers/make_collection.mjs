@@ -38,11 +38,11 @@ if (!result) throw new Error(reason);
 const collection = output[0].data;
 const requests = Object.fromEntries(collection.item.flatMap(folder => folder.item ?? []).map(item => [item.name, item]));
 
-for (const { name, items } of collection.item.map(folder => ({ name: folder.name, items: folder.item ?? [] }))) {
+for (const { name: folder, item: items = [] } of collection.item) {
   for (const { request } of items) {
     for (const variable of request.url.variable) {
       if (variable.key.endsWith('_id')) variable.value = `{{${variable.key}}}`;
-      if (variable.key === 'monitor_id' && name === 'Heartbeats') variable.value = '{{heartbeat_id}}';
+      if (variable.key === 'monitor_id' && folder === 'Heartbeats') variable.value = '{{heartbeat_id}}';
       if (variable.key === 'token') variable.value = '{{ping_token}}';
     }
     for (const field of request.body?.urlencoded ?? []) {
