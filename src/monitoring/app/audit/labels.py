@@ -98,9 +98,8 @@ def name_field(name: str) -> str:
 def describe_action(action: str, subject: str = "") -> str:
     """Return the words for an action, shown between actor and subject: "changed the role of".
 
-    Without a subject, a final "of" is dropped.
-
-    An unknown action, which another version recorded, is returned unchanged.
+    Without a subject, a final "of" is dropped. An unknown action, which another version recorded, is returned
+    unchanged.
     """
     words = _WORDS[Action(action)] if action in list(Action) else action
     return words if subject else words.removesuffix(" of")

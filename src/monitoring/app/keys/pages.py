@@ -45,7 +45,7 @@ SCOPE_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class KeyForm:
-    """The submitted values of a new key's form. `old` is the client_id of the key to replace, if any."""
+    """The submitted values of a new key's form. `old` is the client_id of the key to replace, or empty."""
 
     name: str
     scopes: Sequence[str]

@@ -60,8 +60,8 @@ STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
 
 _BY_UPTIME = (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME)
 
-# The most groups on a page. This keeps the page small for teams with thousands of monitors. A group has a
-# link to the monitors of the group that are not shown.
+# The most groups on a page. This keeps the page small for teams with thousands of monitors. The group of a
+# tag links to the list of all monitors with the tag.
 MAX_GROUPS = 28
 
 _WORRYING = ("down", "validating", "degraded")
