@@ -81,12 +81,15 @@ def drop_notice(response: Response, settings: Settings) -> None:
 
 
 def read_answer(request: Request, settings: Settings) -> str:
-    """Return an anonymous visitor's kept response, encrypted by `post_redirect_get`; empty if none."""
+    """Return the stored response to an anonymous visitor's form; empty if there is none.
+
+    It is encrypted by `post_redirect_get`.
+    """
     return request.cookies.get(_name("answer", settings), "")
 
 
 def set_answer(response: Response, answer: str, settings: Settings) -> None:
-    """Store an anonymous visitor's kept response in the browser."""
+    """Store the response to an anonymous visitor's form in the browser. `answer` is encrypted."""
     _set(response, "answer", answer, _ANSWER_SECONDS, settings)
 
 

@@ -132,7 +132,7 @@ def write_percent(ratio: float | None) -> str:
 def resolve_references(text: str) -> str:
     """Replace HTML character references such as `&amp;` with their characters.
 
-    The translation treats article titles as HTML, too.
+    It is used for article titles, because translation also treats them as HTML.
     """
     return html.unescape(text)
 

@@ -27,7 +27,7 @@ FIXABLE_STATUSES = frozenset({400, 403, 409, 412, 422})
 
 
 class InvalidForm(Exception):  # noqa: N818 - the form is shown again
-    """An invalid form that the API document has no schema for. `errors` holds the messages by field."""
+    """A form is invalid by rules that are not in the API document. `errors` has the messages by field."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__()
@@ -167,7 +167,7 @@ class EditForm(CreateForm[Typed], Generic[Typed, Row]):
 
     @abstractmethod
     async def save(self, visit: Visit, row: Row, typed: Typed) -> Response:
-        """Save the form's values, and return the response. Raises Problem."""
+        """Save the submitted values, and return the response. Raises Problem."""
 
     def echo_edit(self, form: Form, row: Row) -> Typed:  # noqa: ARG002 - a hook
         """Return the submitted values of the form that changes a row."""
@@ -179,7 +179,7 @@ class EditForm(CreateForm[Typed], Generic[Typed, Row]):
         return await self.render_edit(visit, row, self.write(row))
 
     async def change(self, visit: Visit) -> Response:
-        """Save the form's values. If they are refused, show the form with its errors."""
+        """Save the submitted values. If they are refused, show the form with its errors."""
         row = await self.find(visit)
         typed = self.echo_edit(await visit.read_form(), row)
         try:

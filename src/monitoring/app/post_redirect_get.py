@@ -21,7 +21,7 @@ from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt,
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.members.kept_answers import Answer, find_answer, keep_answer
 
-_ANSWER = "answer"  # the query parameter with the kept response's id
+_ANSWER = "answer"  # the query parameter with the stored response's id
 
 # Proxies accept a few kilobytes of headers. A larger page is returned without a redirect.
 _MAX_COOKIE_CHARACTERS = 2500

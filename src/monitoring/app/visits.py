@@ -107,7 +107,7 @@ class Visit:
         return nullcontext() if self._is_token_new else self.site.turns.take(self._token)
 
     async def count(self) -> None:
-        """Count a signed-in user's request against the API rate limit. Raises Problem."""
+        """Count a signed-in user's request against the API's rate limit. Raises Problem if it is exceeded."""
         if self.session:
             await count_request(self.request, self.settings.rate_limit_api, f"user:{self.user.id}")
 

@@ -21,7 +21,7 @@ _EMAIL = re.compile(r"[^@]+@[^@]+")
 
 
 def read_email(text: str) -> str:
-    """Validate an email and return it in normal form. Raises `Refused("email_invalid")`.
+    """Return an email in normal form. Raises `Refused("email_invalid")` if it is not valid.
 
     Case is ignored, although RFC 5321 §2.4 allows emails that differ only in case. Invisible characters
     (spaces, controls, zero-width characters) and characters that PostgreSQL cannot store are refused.
@@ -35,7 +35,7 @@ def read_email(text: str) -> str:
 
 
 def read_name(text: str) -> str:
-    """Validate a person's name and return it without outer spaces. Raises `Refused("name_invalid")`."""
+    """Return a person's name without outer spaces. Raises `Refused("name_invalid")` if it is not valid."""
     name = text.strip()
     if not is_name(name):
         raise Refused("name_invalid")

@@ -52,9 +52,9 @@ async def find_user(email: str) -> User | None:
 
 
 async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Actor) -> None:
-    """Change a member's role. Raises `Refused` for the last owner. Idempotent.
+    """Change a member's role. Raises `Refused` for the team's last owner. Idempotent.
 
-    If an owner loses the role, the codes that the owner created are deleted.
+    If an owner gets another role, the codes that the owner created are deleted.
     """
     role = Role(role)
     async with transaction():
@@ -70,7 +70,7 @@ async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Act
 
 
 async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:
-    """Remove a member with their sessions and codes. Raises `Refused` for the last owner.
+    """Remove a member, with their sessions and codes. Raises `Refused` for the team's last owner.
 
     Keys and monitors belong to the team and are kept.
     """

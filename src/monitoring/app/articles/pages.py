@@ -54,7 +54,7 @@ _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
 
 
 async def show_articles(visit: Visit) -> Response:
-    """List articles, newest first, filtered by text in title or slug, and by translation status."""
+    """List articles, newest first. The query filters by text in title or slug, and by translation status."""
     require_article_access(visit)
     name = visit.query.get("status")
     wanted = next((known for known in TranslationStatus if known == name), None)
@@ -167,7 +167,7 @@ async def ask_to_delete(visit: Visit) -> Response:
 
 
 async def delete_article(visit: Visit) -> Response:
-    """Erase an article."""
+    """Delete an article for good, with its text, translations and files."""
     article = await find_article_of(visit)
     await withdraw_article(article.id, PublicationStatus.DELETED, visit.actor)
     return visit.redirect("/articles", notice="article_deleted")
@@ -246,7 +246,7 @@ def _is_translating(visit: Visit) -> bool:
 
 
 async def show_costs(visit: Visit) -> Response:
-    """Show the translation usage of the query's month; of the current month if it names none."""
+    """Show the translation usage of the month in the query; without a valid month, of the current month."""
     require_article_access(visit)
     current, asked = this_month(), visit.query.get("month", "")
     month = asked if _MONTH.fullmatch(asked) and asked <= current else current

@@ -23,7 +23,7 @@ from monitoring.notifications.tasks import nudge
 
 
 async def show_confirmation(visit: Visit) -> Response:
-    """Show the email address with a button to confirm it, or that it is confirmed."""
+    """Show the email address with a button to confirm it. If it is confirmed already, the page says so."""
     token = visit.query.get("token", "")
     return await _render(visit, "channels/confirm.html", await _find_asked(token), token)
 
@@ -39,7 +39,7 @@ async def confirm(visit: Visit) -> Response:
 
 
 async def show_unsubscribing(visit: Visit) -> Response:
-    """Show the email address with a button to unsubscribe it, or that nothing is sent to it."""
+    """Show the email address with a button to unsubscribe it. If nothing is sent to it, the page says so."""
     token = visit.query.get("token", "")
     return await _render(visit, "channels/unsubscribe.html", await _find(UNSUBSCRIBE, token), token)
 

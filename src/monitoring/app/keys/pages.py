@@ -143,7 +143,10 @@ class KeyForms(CreateForm[KeyForm]):
 
     @staticmethod
     async def _show_created_before(visit: Visit, key_id: UUID, old: str) -> Response:
-        """Show the key that an earlier submission of the form created, without its secret. Raises Problem."""
+        """Show the key that an earlier submission of the form created, without its secret.
+
+        Raises Problem if the key belongs to another team.
+        """
         keys = await service.list_keys(visit.team.id)
         key = next((key for key in keys if key.id == key_id), None)
         if key is None:

@@ -27,7 +27,7 @@ Fingerprints: TypeAlias = tuple[str, ...]
 
 
 class Changes:
-    """The open live pages that wait for changes. Call `look` regularly while the process serves."""
+    """The open live pages that wait for changes. Call `look` regularly while the process serves requests."""
 
     def __init__(self, is_stopping: Callable[[], bool]) -> None:
         self._is_stopping = is_stopping

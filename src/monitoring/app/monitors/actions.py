@@ -31,7 +31,7 @@ async def resume_monitor(visit: Visit) -> Response:
 
 
 async def mute_monitor(visit: Visit) -> Response:
-    """Send no notifications about the monitor for the chosen time."""
+    """Mute the monitor: send no notifications about it for the chosen time."""
     form = await visit.read_form()
     monitor, until = await _get_monitor(visit), mute_end(form.get("mute_hours", ""), visit.now)
     await mute_monitors(visit.team.id, [monitor.id], until, visit.now, by=visit.actor)

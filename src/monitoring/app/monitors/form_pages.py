@@ -1,4 +1,4 @@
-"""Creating and changing monitors: one form, validated by the API's schema and rules."""
+"""The pages that create and change monitors, with one form, which the API's schema and rules validate."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from monitoring.backends.encryption import MASK
 
 FIELD = "request_headers"
 
-# Credentials that have their own fields.
+# Fields whose whole value is a credential.
 SECRETS = ("client_certificate", "contract.document_authorization")
 
 
@@ -39,7 +39,8 @@ class ShownHeaders(NamedTuple):
 def put_together(form: Form) -> dict[str, str]:
     """Return the form with all request headers merged into the lines of one field.
 
-    A typed line replaces a credential of the same name. A credential with a new value is not removed.
+    A typed line replaces a credential of the same name. A credential with a new value is kept, even if the
+    box that removes it is ticked.
     """
     lines = list(filter(None, form.get(FIELD, "").split("\n")))
     typed = {_name_of(line).lower() for line in lines}

@@ -54,7 +54,8 @@ TAGS_SHOWN = 12
 BARS_RANGE = timedelta(days=3)
 UPTIME_RANGE = timedelta(hours=24)
 
-# The states whose counts are always shown. Other states are shown only if a monitor has them.
+# The statuses whose counts are always shown. Others are shown only if a monitor has them or the filter names
+# them.
 TILES = ("down", "degraded", "up", "maintenance", "paused")
 STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
 

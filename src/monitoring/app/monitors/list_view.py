@@ -73,7 +73,7 @@ class ListView:
 
     @property
     def place(self) -> dict[str, str | int]:
-        """The query parameters of the current page, with its number. A default value is an empty text."""
+        """The query parameters of the current page. A parameter with its default value is empty."""
         return {**self.query, "page": self.number if self.number > 1 else ""}
 
     def link(self, **changes: str | int) -> str:

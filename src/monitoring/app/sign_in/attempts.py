@@ -72,7 +72,10 @@ async def count_attempt(request: Request, text: str) -> Attempt:
 
 
 async def note_refusal(attempt: Attempt) -> None:
-    """Record a refused sign-in in the audit log if it is the first in its window, or the last one allowed."""
+    """Record a refused sign-in in the audit log.
+
+    Only the first refusal in a rate limit's window, and the last attempt that the limit allows, are recorded.
+    """
     try:
         if attempt.email and await _is_noted(attempt):
             is_last = attempt.is_last or attempt.is_last_of_all

@@ -1,4 +1,4 @@
-"""Forgotten passwords: requesting a link by email, and choosing a new password with it.
+"""The pages for forgotten passwords: one requests a link by email, and the link's page sets a new password.
 
 Neither the response nor its timing reveals whether an email address has an account.
 """

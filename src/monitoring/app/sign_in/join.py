@@ -1,4 +1,4 @@
-"""Joining a team, or choosing a new password, with an invitation's code or link."""
+"""The page on which people join a team, or choose a new password, with an invitation's code or link."""
 
 from __future__ import annotations
 
