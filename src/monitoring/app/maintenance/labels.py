@@ -1,4 +1,4 @@
-"""Labels for a maintenance window's fields, and descriptions of its recurrence. Pure."""
+"""Labels for a maintenance window's fields, and descriptions of its recurrence, without side effects."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def describe_recurrence(window: MaintenanceWindow) -> str:
 
 
 def name_rule(rule: str, starts_at: str) -> str:
-    """Describe a rule that the form does not offer. `starts_at` is the form's local start time."""
+    """Describe a recurrence rule that the form does not offer. `starts_at` is the form's local start time."""
     try:
         return describe_rule(rule, datetime.fromisoformat(starts_at)) or _quote(rule)
-    except (ValueError, KeyError):  # the form may contain anything
+    except (ValueError, KeyError):  # a submitted form may contain any text
         return _quote(rule)
 
 
