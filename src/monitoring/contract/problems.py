@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 
-class Problem(Exception):  # noqa: N818 - it is an answer, not always an error of ours
+class Problem(Exception):  # noqa: N818 - it is a response, and not always an error of the service
     """Ends a request with the documented error `name`.
 
     `values` fill the message's variables or replace body fields. `headers` are added to the documented ones.
