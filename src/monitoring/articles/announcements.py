@@ -1,6 +1,6 @@
-"""Queues notifications about articles for teams that may read them, within the caller's transaction.
+"""Queues notifications about articles for the teams that may read articles.
 
-The sweep sends them.
+The rows are inserted in the caller's transaction. A periodic sweep sends the notifications.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ async def _announce(readers: list[Team], article: Article, event: str, subject: 
 
 
 def _describe(article: Article) -> dict[str, Json]:
-    """Render `NotificationArticle` without content: notifications outlive a deleted article."""
+    """Render `NotificationArticle`. It has no content, because a notification outlives a deleted article."""
     return {
         "id": str(article.id),
         "slug": article.slug,

@@ -56,7 +56,11 @@ async def _demand_blog_storage() -> None:
 async def deliver_article(
     body: dict[str, Any], x_wp_webhook_name: str | None = None, caller: TestPublisher | None = None
 ) -> Reply:
-    """Receive articles in order. If one fails, those stored before it are duplicates in the next delivery."""
+    """Receive the articles of a delivery in order.
+
+    If an article fails, the articles before it stay stored. In the publisher's next delivery, they count as
+    duplicates.
+    """
     submissions = read_submissions(body, x_wp_webhook_name)
     mark = {"is_test": True} if caller else {}
     if any(map(is_test_submission, submissions)):
@@ -136,7 +140,7 @@ async def get_article_translation(article_id: str, locale: str) -> Reply:
 async def list_translation_segments(
     article_id: str, locale: str, *, limit: int, cursor: str | None = None
 ) -> Reply:
-    """Return a page of an article's segments. Restarts at the first one if the cursor's segment is gone."""
+    """Return a page of an article's segments. Starts at the first if the cursor's segment is gone."""
     segments = await list_segments(await _find_translated(article_id, locale), locale)
     hashes = [segment.hash for segment in segments]
     last_id = decode_cursor(cursor)
@@ -168,7 +172,7 @@ async def correct_translation_segment(
 
 
 async def _find_translated(article_id: str, locale: str) -> Article:
-    """Return an article that has this locale. Raises Problem if there is none."""
+    """Return the article. Raises Problem if it does not exist or has no translation row for `locale`."""
     log_article(UUID(article_id))
     article = await service.find_article(UUID(article_id))
     if article is None:
