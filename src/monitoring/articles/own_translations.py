@@ -38,7 +38,7 @@ def keep_own_translations(payload: dict[str, Any], kept: Mapping[str, Any]) -> d
 
 
 def find_own_translation(payload: Mapping[str, Any], locale: str) -> dict[str, Any] | None:
-    """Return the reader-visible fields of the publisher's translation into a locale, or None without one."""
+    """Return the reader-visible fields of the publisher's translation into a locale, or None."""
     own = dict(_read(payload["article"]))
     found = own.get(_normalize(locale))
     return {name: value for name, value in found.items() if name in _WORDS} if found else None

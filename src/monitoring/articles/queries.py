@@ -29,9 +29,9 @@ _HAS_MANY_CHANGES = """
     ) AS other
 """
 
-# A subquery with an aggregate runs for each article: one look at an index. PostgreSQL would read all
-# translations for EXISTS. Another index has the articles' times, so that none is read to be passed over: that
-# would be slow on SQLite, which stores them after the payload.
+# A subquery with an aggregate runs once for each article and takes one index lookup. With EXISTS, PostgreSQL
+# would read all translations. The articles' times come from another index, so rows that do not match are
+# not read. Reading them would be slow on SQLite, which stores the times after the payload.
 _CHANGED_SINCE_LIKE_MANY = """
     (
         articles.updated_at >= {0}
