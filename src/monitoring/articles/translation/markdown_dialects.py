@@ -1,7 +1,7 @@
 """markdown-it rules for syntax beyond CommonMark: formulas, footnotes, abbreviations, MDX.
 
-A site's dialect is unknown, so all rules always apply. Their matches are literal, or mark where text begins.
-Hostile text takes linear time: a search for an end stops at the next beginning.
+The dialect of a site is unknown, so all rules always apply. What they match is kept literally, or marks where
+text begins. Hostile text takes linear time, because a search for an end stops at the next beginning.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Markdown text formats by context: decoding, and escaping text that would become markup."""
+"""Decodes and escapes Markdown text by context, so that translated text does not become markup."""
 
 import html
 import re

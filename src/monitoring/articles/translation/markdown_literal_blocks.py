@@ -1,6 +1,7 @@
-"""markdown-it rules for other dialects' blocks without text: formulas, code, MDX, inclusions.
+"""markdown-it rules for other dialects' blocks that contain no text: formulas, code, MDX, inclusions.
 
-Hostile text takes linear time: a search for an end stops at the next beginning, or after a few of them.
+Hostile text takes linear time, because a search for an end stops at the next beginning, or after a few
+beginnings.
 """
 
 import re
@@ -97,7 +98,10 @@ def _literal_block(find_end: FindEnd) -> Callable[[StateBlock, int, int, bool], 
 
 
 def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after a formula. The next line with `$$` must end it, so that prices cannot match."""
+    """Return the line after a formula, or None.
+
+    The next line with `$$` must end the formula. Otherwise prices would match.
+    """
     first = line_at(state, start)
     if not _FORMULA_LINE.match(first):
         return None
@@ -158,7 +162,7 @@ def _find_ends(state: StateBlock) -> dict[str, list[int]]:
 
 
 def _inclusion_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after the second `--8<--` of a pair, which encloses paths."""
+    """Return the line after the second `--8<--` of a pair, which encloses file paths, or None."""
     if not _INCLUSION.match(line_at(state, start)):
         return None
     for number in range(start + 1, end):
@@ -172,7 +176,7 @@ def _component_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _grid_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after a pandoc grid table, which text of another length would break."""
+    """Return the line after a pandoc grid table, or None. Text of another length would break the table."""
     if not _GRID.match(line_at(state, start)):
         return None
     number = start + 1

@@ -26,7 +26,7 @@ from monitoring.articles.translation.segments import InPageLink, Piece, Template
 # In characters. Limits how far syntax affects later lines, and how long a search blocks other threads.
 _LONGEST_READ_AT_ONCE = 4_000
 
-# What makes a line more than text, or would make text opaque across a line end.
+# Signs of a line that is more than text, and signs that may make text opaque across a line end.
 _NOT_ONLY_WORDS = re.compile(rf"^(?:{LINE_OF_ITS_OWN.pattern}|{LINE_MARK.pattern})|[\[{{$\\]", re.MULTILINE)
 
 _IN_PAGE_TARGET = re.compile(r"\]\(\s*<?#([^\s<>()\\&]+)")

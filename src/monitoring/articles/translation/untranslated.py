@@ -7,8 +7,8 @@ import re
 from functools import lru_cache
 
 # Formulas between dollar signs or TeX brackets, which are escapes in Markdown. Pandoc's rule excludes prices:
-# "$5 and $10" is no formula. Nor is text without a math sign between dollars or square brackets, which have
-# other uses: "$5 here, 6$ there", "\[so the editor\]". Round brackets are hardly ever escaped otherwise.
+# "$5 and $10" is no formula. Words without a math sign between dollar signs or square brackets are no formula
+# either, as in "$5 here, 6$ there" and "\[so the editor\]". Round brackets are hardly ever escaped otherwise.
 _SIGN = r"(?:[\^_=+<>{}|]|\\[a-zA-Z,;!])"
 _LINE_BREAK = r"\n(?![ \t]{0,50}\n)"  # an inline formula has no blank line
 _BETWEEN_DOLLARS = rf"(?:(?!\]\(|</)(?:[^$\\`\n]|\\.|{_LINE_BREAK}))"
