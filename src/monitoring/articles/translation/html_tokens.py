@@ -47,7 +47,10 @@ class Token(NamedTuple):
     name: str = ""
 
     def attributes(self) -> Iterator[re.Match[str]]:
-        """Find the attributes. The value's quotes decide its group: `double`, `single` or `bare`."""
+        """Yield a match for each attribute.
+
+        The value is in the group `double`, `single` or `bare`, depending on its quotes.
+        """
         tag = _TAG.match(self.raw)
         return _ATTRIBUTE.finditer(self.raw, *tag.span("attributes")) if tag else iter(())
 
