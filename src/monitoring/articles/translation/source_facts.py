@@ -48,7 +48,7 @@ class SourceFacts:
     most_repetitions: int  # that a translation may have
     says_all_again: bool
     digits: Counter[str]
-    numbers: frozenset[str]  # the digits of each number number number number
+    numbers: frozenset[str]  # the digits of each number
     has_rewritten_numbers: bool  # that other languages may write with other digits
 
 
