@@ -29,7 +29,7 @@ async def find_readers() -> list[Team]:
 
 
 async def announce_translation(article: Article, translation_id: UUID) -> None:
-    """Announce that a translation was stored or has failed permanently."""
+    """Queue notifications that a translation was stored or has failed permanently."""
     if readers := await find_readers():
         translation = await Translation.get(id=translation_id)
         event = _EVENTS[TranslationStatus(translation.status)]
@@ -38,7 +38,7 @@ async def announce_translation(article: Article, translation_id: UUID) -> None:
 
 
 async def announce_withdrawal(article: Article) -> None:
-    """Announce that an article was unpublished or deleted."""
+    """Queue notifications that an article was unpublished or deleted."""
     if readers := await find_readers():
         await _announce(readers, article, "article.unpublished", {"article": _describe(article)})
 

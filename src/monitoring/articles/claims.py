@@ -72,7 +72,7 @@ async def needs_to_be_alone(article_id: UUID) -> bool:
 
 
 async def note_worker_deaths(rows: QuerySet[Translation], now: datetime) -> None:
-    """Requeue the translations in `rows` whose worker died, and count its death.
+    """Requeue the translations in `rows` whose worker died, and increment their count of worker deaths.
 
     Runs in the caller's transaction. The caller ensures that no live worker has a claim on `rows`.
     """

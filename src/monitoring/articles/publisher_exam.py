@@ -21,7 +21,7 @@ TOLERANCE_SECONDS = 0.2
 
 
 class Lesson(StrEnum):
-    """The response to the first request for an article. Later requests get 202, or 400 if the first did."""
+    """The response to the first request for an article. Later requests get 202, or after 400 another 400."""
 
     UNAVAILABLE = "503 with Retry-After"
     SILENT = "no answer"
@@ -50,7 +50,7 @@ class Trial:
 
     @property
     def waited_seconds(self) -> float:
-        """Return the seconds from the first response to the retry; 0 if there was none or it came earlier."""
+        """Return the seconds from the first response to the retry; 0 if there was none or it came before."""
         if not self.repeated_at or self.answered_at is None:
             return 0.0
         return max(0.0, self.repeated_at[0] - self.answered_at)
@@ -76,9 +76,10 @@ class PublisherExam:
         self._trials: dict[Sequence[str], Trial] = {}
 
     def receive(self, submissions: Sequence[Mapping[str, Any]], now: float) -> tuple[Lesson, Trial | None]:
-        """Record a request, and return the response. The trial is None unless the request starts a lesson.
+        """Record a request. Returns the lesson whose response the request gets, and the trial that it starts.
 
-        Articles after the last lesson are accepted. As in the service, the timestamp may differ in a retry.
+        The trial is None unless this is the first request for an article. Articles after the last lesson are
+        accepted. As in the service, the timestamp may differ in a retry.
         """
         read = [read_submission(dict(each), datetime.now(UTC)) for each in submissions]
         identity = tuple(each.identity for each in read)

@@ -77,7 +77,7 @@ def _article_of(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _front_matter_of(payload: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the front matter fields of the texts that have one word. DEV and Hugo mark drafts in them."""
+    """Return the front matter fields with a single-word value. DEV and Hugo mark drafts in such fields."""
     texts = (text for name, text in _article_of(payload).items() if name in TEXTS and isinstance(text, str))
     front_matter = "\n".join(text[: front_matter_length(text)] for text in texts)
     return dict(_FIELD_OF_A_WORD.findall(front_matter))

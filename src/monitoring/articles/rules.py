@@ -54,7 +54,7 @@ WITHDRAWALS = (SubmissionKind.UNPUBLISHED, SubmissionKind.DELETED)
 
 
 class Revision(Protocol):
-    """The properties in which a submission and the stored revision are compared."""
+    """The properties of a submission, or of the stored revision, by which the two are compared."""
 
     @property
     def status(self) -> str:
@@ -105,9 +105,9 @@ def _is_stale(submission: Revision, kept: KeptRevision) -> bool:
     """Return whether the submission was made before the stored revision.
 
     Publishers retry requests that got no response. So a submission that republishes an article must have been
-    sent later than the withdrawal, and not at the same time. If an operator unpublished the article, the time
-    of that counts as the stored time. Deletions are not compared with it, because a deletion may have the
-    time of the publisher's last edit.
+    sent later than the withdrawal, and not at the same time. If an operator unpublished the article, the
+    stored time is the time of that withdrawal. Deletions are not compared with it, because a deletion may
+    have the time of the publisher's last edit.
     """
     if submission.status == PublicationStatus.DELETED and _is_unpublished_by_an_operator(kept):
         return False

@@ -20,7 +20,7 @@ class AstroExport(CollectionExport):
     """A collection for Astro, which resolves relative image addresses. A missing image fails the build."""
 
     def _write_text(self, page: StoredPage) -> str:
-        """Return the text, with images as HTML if Astro would resolve their addresses. Astro ignores HTML.
+        """Return the text. Images whose addresses Astro would resolve become HTML, which Astro leaves alone.
 
         Relative addresses are resolved against the address of the article or its website, if the publisher
         sent one.

@@ -65,7 +65,7 @@ class HugoExport:
 
 
 def _pin_headings(text: str, ids: Sequence[str]) -> str:
-    """Return the text with the ids of the English headings at its headings: `## Palabras {#words}`.
+    """Return the text with the ids of the English headings added to its headings: `## Palabras {#words}`.
 
     Otherwise Hugo would derive ids from the translated headings. Links to headings in the text are updated.
     """

@@ -83,7 +83,7 @@ def find_date(page: StoredPage) -> datetime:
 
 
 def find_changed_at(page: StoredPage) -> datetime:
-    """Return when this locale last changed."""
+    """Return when the page's locale last changed: when it was translated, or the original arrived."""
     return read_timestamp(page["translated_at"] or page["received_at"])
 
 

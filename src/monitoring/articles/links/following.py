@@ -1,6 +1,7 @@
-"""Makes links to other articles lead to translations: when a page is stored or read, and after changes.
+"""Updates links in translated pages, so that they lead to translations of other articles.
 
-Translation addresses are built from `SITE_PAGE_URL`. Without this setting, links stay unchanged.
+Links are updated when a page is stored or read, and after the linked articles change. Translation addresses
+are built from `SITE_PAGE_URL`. Without this setting, links stay unchanged.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ async def find_targets(payload: Mapping[str, Any], links: Sequence[PageLink], lo
 
 
 async def follow_links_of(page: Mapping[str, Any], locale: str) -> dict[str, Any]:
-    """Return a stored page with its links updated. The page is equal if no link target has changed."""
+    """Return a stored page with its links updated. The result equals `page` if no link target has changed."""
     links = read_links(page) if _site() else []
     if not links:
         return dict(page)

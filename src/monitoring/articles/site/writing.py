@@ -134,7 +134,7 @@ async def _read_entry(slug: str, locale: str) -> FeedEntry | None:
 
 
 async def _remove_parts_from(number: int, storage: BlogStorage) -> None:
-    """Remove sitemap parts from `number` on, which remain from when there were more pages."""
+    """Remove the sitemap files from `number` on. They remain from a time with more pages."""
     while await storage.get(_name_part(number)) is not None:
         await storage.delete(_name_part(number))
         number += 1

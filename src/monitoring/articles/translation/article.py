@@ -128,9 +128,9 @@ class SourceArticle:
         return self.predicted_bytes <= SMALL_BYTES
 
     def cost(self, limit: BatchLimit, known: Mapping[str, str] = MappingProxyType({})) -> Cost:
-        """Return the cost of the engine's first requests.
+        """Return the cost of requesting once each segment that is not in `known`.
 
-        `known` maps segment hashes to translations that are not requested.
+        `known` maps segment hashes to existing translations.
         """
         unknown = [segment for segment, hash_ in self.hashes.items() if hash_ not in known]
         return Cost(sum(map(len, unknown)), len(list(split(unknown, limit))))

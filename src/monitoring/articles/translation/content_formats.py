@@ -96,7 +96,10 @@ def _has_words_outside_blocks(content: str) -> bool:
 
 
 def _texts(content: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield the start and end of each text outside opaque elements, and whether it is outside all blocks."""
+    """Yield the start and end of each text, and whether it is outside all blocks.
+
+    Texts in elements that are not translated, such as `<pre>`, are omitted.
+    """
     position = blocks = opaque = 0
     for token in tokenize(content):
         start, position = position, position + len(token.raw)

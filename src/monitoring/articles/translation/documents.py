@@ -57,7 +57,7 @@ class SourceDocument:
         return [segment.text for segment in segments_of(self.template)]
 
     def in_language(self, language: str) -> SourceDocument:
-        """Return the document with its `lang` attributes set to `language`."""
+        """Return the document with the source language in `lang` attributes replaced by `language`."""
         return replace(self, template=in_language(self.template, language))
 
     def translated(self, translations: Mapping[str, str]) -> TranslatedDocument:

@@ -61,7 +61,10 @@ def add_literal_blocks(parser: MarkdownIt) -> None:
 
 
 def component_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after an MDX tag that is alone on its lines or contains a blank line, else None."""
+    """Return the number of the line after an MDX tag, or None.
+
+    The tag must be alone on its lines or contain a blank line.
+    """
     position, last = state.bMarks[start] + state.tShift[start], state.eMarks[end - 1]
     found = tag_end(state.src, position, last)
     if found is None:
@@ -98,7 +101,7 @@ def _literal_block(find_end: FindEnd) -> Callable[[StateBlock, int, int, bool], 
 
 
 def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after a formula, or None.
+    """Return the number of the line after a formula, or None.
 
     The next line with `$$` must end the formula. Otherwise prices would match.
     """
@@ -118,7 +121,7 @@ def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _environment_end(state: StateBlock, start: int, end: int) -> int | None:
-    r"""Return the line after a TeX environment without dollar signs, such as `\begin{align}`."""
+    r"""Return the number of the line after a TeX environment (`\begin{align}`) without dollar signs."""
     if not line_at(state, start).startswith("\\begin{"):
         return None
     opened: list[str] = []
@@ -139,7 +142,10 @@ def _environment_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _between_tags_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after a code template tag's end, such as `{% endhighlight %}`."""
+    """Return the number of the line after a template tag that encloses code, or None.
+
+    The end of such a tag is, for example, `{% endhighlight %}`.
+    """
     opening = CODE_TAG.match(line_at(state, start))
     if not opening:
         return None
@@ -153,7 +159,7 @@ def _between_tags_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _find_ends(state: StateBlock) -> dict[str, list[int]]:
-    """Return the line numbers of code template tags' ends, by tag name."""
+    """Return the line numbers at which template tags that enclose code end, keyed by tag name."""
     found: dict[str, list[int]] = {}
     for tag in END_OF_CODE_TAG.finditer(state.src):
         number = bisect_right(state.bMarks, tag.start(), 0, state.lineMax) - 1
@@ -162,7 +168,7 @@ def _find_ends(state: StateBlock) -> dict[str, list[int]]:
 
 
 def _inclusion_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after the second `--8<--` of a pair, which encloses file paths, or None."""
+    """Return the number of the line after the second `--8<--` of a pair, which encloses paths, or None."""
     if not _INCLUSION.match(line_at(state, start)):
         return None
     for number in range(start + 1, end):
@@ -176,7 +182,10 @@ def _component_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _grid_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after a pandoc grid table, or None. Text of another length would break the table."""
+    """Return the number of the line after a pandoc grid table, or None.
+
+    Text of another length would break the table, so it is not translated.
+    """
     if not _GRID.match(line_at(state, start)):
         return None
     number = start + 1
@@ -186,7 +195,10 @@ def _grid_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _module_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the blank line after an MDX `import` or `export`. Blank lines inside brackets do not count."""
+    """Return the number of the blank line after an MDX `import` or `export`, or None.
+
+    Blank lines inside brackets do not count.
+    """
     if state.level or state.sCount[start] or not _MODULE.match(line_at(state, start)):
         return None
     depth, first_blank = 0, end
@@ -203,7 +215,7 @@ def _module_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _expression_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after an MDX `{…}` on lines of its own."""
+    """Return the number of the line after an MDX `{…}` that is alone on its lines, or None."""
     if not _EXPRESSION_LINE.match(line_at(state, start)):
         return None
     depth = 0

@@ -144,7 +144,7 @@ class _RulesAsOne(Ruler[Rule], Generic[Rule]):
 def _by_character(
     rules: Sequence[Rule], beginnings: Sequence[str | None]
 ) -> tuple[dict[str, tuple[Rule, ...]], tuple[Rule, ...]]:
-    """Return the rules that can match by first character, and those for all other characters."""
+    """Return the rules to try at each first character, and the rules to try at all other characters."""
     pairs = list(zip(rules, beginnings, strict=True))
     found = {
         character: tuple(rule for rule, others in pairs if others is None or character in others)

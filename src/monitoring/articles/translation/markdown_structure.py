@@ -88,7 +88,7 @@ class Structure:
         return end_line - first_line == 1 and self.signatures[block] == _ONLY_WORDS
 
     def differences(self, other: "Structure") -> frozenset[int] | None:
-        """Return the indexes of blocks whose inline markup differs, not only in its order.
+        """Return the indexes of the blocks that differ in inline markup. The order of the markup is ignored.
 
         Returns None if the blocks themselves differ.
         """
@@ -127,7 +127,7 @@ class SourceStructure:
         )
 
     def changed_blocks(self, rendered: str) -> frozenset[int] | None:
-        """Return the indexes of blocks whose inline markup differs in `rendered`, not only in its order.
+        """Return the indexes of the blocks whose inline markup differs in `rendered`. Its order is ignored.
 
         Returns None if the blocks themselves differ.
         """

@@ -134,7 +134,10 @@ def _opaque_element(start: Atom, remaining: Iterator[Atom]) -> Atom:
 
 
 def _break_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:
-    """Turn markup into a BREAK if it is not inline, has no partner in its run, or encloses such markup."""
+    """Turn markup into a BREAK if it is not inline, if it has no partner, or if it encloses such markup.
+
+    `atoms` are the atoms between two breaks.
+    """
     if _PAIRED.isdisjoint({atom.kind for atom in atoms}):
         yield from atoms
         return

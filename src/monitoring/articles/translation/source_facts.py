@@ -87,7 +87,7 @@ def count_colons(text: str) -> int:
 
 
 def digits_of(text: str) -> str:
-    """Return the decimal digits of any script as ASCII digits, in order."""
+    """Return the decimal digits of a text, in any script, as ASCII digits in the same order."""
     digits = "".join(_DIGIT.findall(text))
     return digits if digits.isascii() else "".join(str(unicodedata.digit(digit)) for digit in digits)
 

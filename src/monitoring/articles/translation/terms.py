@@ -63,7 +63,7 @@ class LocaleTerms:
         return {term: self.translations[term] for place, term in enumerate(near, 1) if place in found}
 
     def are_heeded(self, source: str, answer: str) -> bool:
-        """Return whether an answer contains the translation of each term in its source at least once."""
+        """Return whether `answer` contains the translation of each term that occurs in `source`."""
         return all(_has_translation(answer, *found) for found in self.find(source).items())
 
 

@@ -208,7 +208,7 @@ class _Asking:
         return _Runs(pieces, self._ask(list(dict.fromkeys(runs))))
 
     def _put_together(self, runs: "_Runs") -> dict[str, str]:
-        """Rebuild segments from their translated texts. Segments in which one failed are omitted."""
+        """Rebuild segments from the translations of their parts. A segment with a failed part is omitted."""
         taken = self._take_all(self._answers(runs.request))
         rebuilt = {}
         for segment, parts in runs.pieces.items():

@@ -80,7 +80,7 @@ class Apertium:
 
 
 def modes_for(locale: str) -> tuple[str, ...]:
-    """Return the modes for a BCP 47 locale, or else for its language. The tuple may be empty."""
+    """Return the modes for a BCP 47 locale, or else for its language, or else an empty tuple."""
     code = closest_code(locale, MODES)
     return MODES[code] if code else ()
 

@@ -1,4 +1,4 @@
-"""DeepL's API (https://developers.deepl.com/api-reference), over plain HTTP.
+"""DeepL's API (https://developers.deepl.com/api-reference), called directly over HTTP.
 
 DeepL's own package is not used: when DeepL is busy, the package sleeps in the caller's thread and hides how
 long DeepL asks clients to wait.
@@ -303,8 +303,8 @@ class TermGlossary:
 def dictionaries_for(codes: Mapping[str, str], terms: Terms) -> dict[str, Mapping[str, str]]:
     """Return a dictionary (term to translation) per language; `codes` maps locales to DeepL codes.
 
-    DeepL has one dictionary for all variants of a language. It gets only the entries that all these variants
-    share.
+    DeepL has one dictionary for all variants of a language. It contains only the entries that all locales in
+    this language share.
     """
     dictionaries: dict[str, Mapping[str, str]] = {}
     for locale, code in codes.items():

@@ -55,7 +55,7 @@ class LibreTranslate:
     def check(self, locales: Sequence[str]) -> list[str]:
         """Return a message for each locale that the server does not support.
 
-        If the server is unavailable, there are none: the languages are then requested before the first
+        If the server is unavailable, return no messages. Its languages are then requested before the first
         translation.
         """
         try:

@@ -94,7 +94,7 @@ class OpenAICompatible:
         return f"openai-{self._model[:70]}-{hashlib.blake2b(told.encode(), digest_size=4).hexdigest()}"
 
     def check(self, locales: Sequence[str]) -> list[str]:  # noqa: ARG002
-        """Report no problems, because a model does not list its languages."""
+        """Return no messages, because a model does not list its languages."""
         return []
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:

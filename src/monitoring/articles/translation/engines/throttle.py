@@ -36,7 +36,7 @@ class Throttle:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait until a request may be sent, and send it in this context.
+        """Wait until a request may be sent. The caller sends it in this context.
 
         Raises TransientEngineError after `close`.
         """
