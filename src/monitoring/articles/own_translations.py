@@ -65,7 +65,7 @@ def leave_for_engine(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict
     """Return a payload without the fields that the publisher has translated in `own`.
 
     The text, the title and the tags each have several possible field names. If the publisher has translated
-    one of these three under any name, all its fields are removed.
+    one of these three under any name, its fields are removed under all names.
     """
     given = set(own)
     for group in (set(TEXTS), set(TITLES), set(TAGS)):

@@ -50,7 +50,7 @@ class Trial:
 
     @property
     def waited_seconds(self) -> float:
-        """Return the seconds from the first response to the retry; 0 if there was none or it came before."""
+        """Return the seconds from the first response to the retry, or 0 if no retry came after it."""
         if not self.repeated_at or self.answered_at is None:
             return 0.0
         return max(0.0, self.repeated_at[0] - self.answered_at)
@@ -78,8 +78,8 @@ class PublisherExam:
     def receive(self, submissions: Sequence[Mapping[str, Any]], now: float) -> tuple[Lesson, Trial | None]:
         """Record a request. Returns the lesson whose response the request gets, and the trial that it starts.
 
-        The trial is None unless this is the first request for an article. Articles after the last lesson are
-        accepted. As in the service, the timestamp may differ in a retry.
+        The trial is None unless this is the first request for an article and starts a lesson. Articles after
+        the last lesson are accepted. As in the service, the timestamp may differ in a retry.
         """
         read = [read_submission(dict(each), datetime.now(UTC)) for each in submissions]
         identity = tuple(each.identity for each in read)

@@ -1,4 +1,4 @@
-"""Queues translations and measures the backlog. The queue consists of the rows of translations."""
+"""Queues translations and measures the backlog. A translation's database row is its place in the queue."""
 
 from __future__ import annotations
 

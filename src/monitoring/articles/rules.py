@@ -139,7 +139,7 @@ def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, 
 
 
 def retry_delay_seconds(attempts: int, chance: float, asked_seconds: float = 0) -> float:
-    """Return the delay before the next attempt; `chance` is a random number from 0 to 1.
+    """Return the seconds before the next attempt; `chance` is a random number from 0 to 1.
 
     The delay is an exponential backoff with full jitter, from 5 seconds to 15 minutes: eight attempts take
     half an hour on average. `asked_seconds` is the delay that the engine requested. The result is at least

@@ -169,7 +169,7 @@ def _write_page(path: str, page: Mapping[str, Any]) -> bytes:
 
 
 def _paths(slug: str, locale: str) -> list[str]:
-    """Return a locale's file paths. JSON is last, so that the export of its revision is already stored."""
+    """Return a locale's file paths. JSON is last: once it is stored, so is the export of its revision."""
     page, export = f"{slug}/{locale}.json", _chosen_export()
     return [f"{slug}/{export.name_file(locale)}", page] if export else [page]
 

@@ -1,7 +1,8 @@
 """markdown-it rules for syntax beyond CommonMark: formulas, footnotes, abbreviations, MDX.
 
 The dialect of a site is unknown, so all rules always apply. What they match is kept literally, or marks where
-text begins. Hostile text takes linear time, because a search for an end stops at the next beginning.
+text begins. Hostile text takes linear time, because the search for the end of a match stops where another one
+begins.
 """
 
 import re
@@ -69,7 +70,8 @@ def add_dialects(parser: MarkdownIt) -> None:
 def take_footnotes_for_words(parser: MarkdownIt) -> None:
     """Parse `[^1]: Ibid.` as a paragraph, not as CommonMark's link definition with the address `Ibid.`.
 
-    Authors of footnotes use a renderer that supports them. `[^1]: https://a.example` remains a definition.
+    Authors who write footnotes use a renderer that supports footnotes. `[^1]: https://a.example` remains a
+    definition.
     """
 
     def definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 (see below)

@@ -1,7 +1,7 @@
-"""markdown-it rules for other dialects' blocks that contain no text: formulas, code, MDX, inclusions.
+"""markdown-it rules for other dialects' blocks that are not translated: formulas, code, MDX, inclusions.
 
-Hostile text takes linear time, because a search for an end stops at the next beginning, or after a few
-beginnings.
+Hostile text takes linear time, because the search for the end of a block stops where another one begins, or
+after a few such beginnings.
 """
 
 import re
@@ -121,7 +121,10 @@ def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _environment_end(state: StateBlock, start: int, end: int) -> int | None:
-    r"""Return the number of the line after a TeX environment (`\begin{align}`) without dollar signs."""
+    r"""Return the number of the line after a TeX environment, or None.
+
+    Such an environment has no dollar signs around it, and begins with a command such as `\begin{align}`.
+    """
     if not line_at(state, start).startswith("\\begin{"):
         return None
     opened: list[str] = []

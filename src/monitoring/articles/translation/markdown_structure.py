@@ -116,8 +116,9 @@ class SourceStructure:
     def is_sure_to_stay(self, segment: Segment, text: str) -> bool:
         """Return whether replacing a segment by `text` certainly keeps the structure. Parses nothing.
 
-        It does if both are plain text on a line without markup, in a document without syntax of other
-        dialects. With such syntax, the line may have another meaning in one of the two parses.
+        That is certain if the segment and `text` are plain text on a line without markup, in a document
+        without syntax of other dialects. With such syntax, the line may have another meaning in one of the
+        two parses.
         """
         return (
             not segment.codes

@@ -1,4 +1,4 @@
-"""Computes the properties of a source segment with which translations are checked.
+"""Computes properties of a source segment, against which its translations are checked.
 
 They are computed once for all locales and translations.
 """
