@@ -54,7 +54,7 @@ class FairThreads:
             return
         try:
             future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - the future raises it in its reader
+        except BaseException as error:  # noqa: BLE001 - the future's `result` raises it
             future.set_exception(error)
 
 

@@ -186,7 +186,7 @@ def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hash_content(payload: Mapping[str, Any]) -> str:
-    """Return the hash (SHA-256) of a payload's content."""
+    """Return the SHA-256 hash of a payload without the fields for its delivery and the article's status."""
     return hash_json(_without_submission_fields(payload) | {"article": _without_status(payload["article"])})
 
 

@@ -38,7 +38,7 @@ async def _find_idle_articles(now: datetime) -> QuerySet[Article]:
 
 
 async def sweep_test_articles(now: datetime) -> None:
-    """Delete expired test articles, and send another message for those that have waited for long."""
+    """Delete expired test articles, and send another message for each one that has waited for long."""
     await drop_old_test_articles(now)
     for article_id in await find_forgotten_test_articles(now):
         await translate_test_article.send(str(article_id))

@@ -168,7 +168,7 @@ async def _translate(
     corrections = await recall_corrections(locale, segment_hashes)
     try:
         translated = await runner.translate(source, locale, article_id, known=known, corrections=corrections)
-    except EngineError as error:  # the next attempt need not repeat these
+    except EngineError as error:  # store what was translated, for the next attempt
         await remember_segments(article_id, engine, locale, error.learned)
         raise
     # Store them even if the claim is lost: the next revision will need most of these segments.

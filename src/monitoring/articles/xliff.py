@@ -43,7 +43,7 @@ class EditedTranslation:
 
 
 def write_xliff(article_id: str, locale: str, segments: Sequence[TranslatedSegment]) -> str:
-    """Write a file with an article's segments and their existing translations."""
+    """Return an XLIFF file with an article's segments and their existing translations."""
     units = "\n".join(map(_write_unit, segments))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

@@ -43,7 +43,7 @@ def key_of_article(payload: Mapping[str, Any]) -> str:
 
 
 def key_of_folder(folder: str) -> str:
-    """Return the key of an article's page on the site. It contains the name of the article's folder."""
+    """Return the key by which links to the page of the article in `folder` are found."""
     return f"{FOLDER_SIGN}{folder}"
 
 

@@ -57,7 +57,7 @@ _FIND_ENDS = {"{": braces_end, "<": tag_end}
 
 
 def add_dialects(parser: MarkdownIt) -> None:
-    """Add the dialect rules, which produce `DIALECT_TOKENS`."""
+    """Add the dialect rules to a parser. They produce `DIALECT_TOKENS`."""
     add_literal_blocks(parser)
     blocks = parser.block.ruler
     blocks.before("reference", "footnote", _footnote, {"alt": ["paragraph", "reference"]})

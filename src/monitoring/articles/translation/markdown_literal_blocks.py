@@ -47,7 +47,7 @@ _BRACKETS = re.compile(r"[(\[{]|[)\]}]")
 
 
 def add_literal_blocks(parser: MarkdownIt) -> None:
-    """Add the rules, which produce `LITERAL_BLOCK` tokens."""
+    """Add the rules of this module to a parser. They produce `LITERAL_BLOCK` tokens."""
     everywhere: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     blocks = parser.block.ruler
     blocks.after("code", "formula", _literal_block(_formula_end), everywhere)

@@ -75,7 +75,7 @@ _ESCAPABLE_PATTERNS = (
     r"(?<![\w:]):[a-z][a-z0-9_+-]{1,40}:(?![\w:])",  # :emoji:
     r"(?<!\w)[A-Za-z0-9]{1,60}(?:_[A-Za-z0-9]{1,60}){1,20}(?!\w)",  # snake_case, outside of code as well
 )
-# A backslash before a match belongs to it.
+# A backslash before a match belongs to the match.
 _PATTERNS = (
     *_FORMULA_PATTERNS,
     TEX,

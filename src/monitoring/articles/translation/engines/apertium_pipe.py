@@ -29,7 +29,10 @@ class ApertiumPipe:
         self._turn = threading.Lock()
 
     def translate(self, texts: Sequence[str]) -> list[str]:
-        """Translate texts, in order. Raises TransientEngineError if the pipeline times out or dies twice."""
+        """Return the translations of texts, in order.
+
+        Raises TransientEngineError if the pipeline times out or dies twice.
+        """
         with self._turn:
             try:
                 return self._exchange(texts)

@@ -167,7 +167,7 @@ class OpenAICompatible:
     def _judge(self, error: openai.APIStatusError) -> Exception:
         """Return the exception for an error response.
 
-        It depends on more than the status: an exhausted quota and too many requests have the same status.
+        The status alone is not enough: an exhausted quota and too many requests have the same status.
         """
         codes = {str(error.code), str(error.type)}
         if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or codes & _REFUSED_CODES:
