@@ -45,7 +45,7 @@ def find_own_translation(payload: Mapping[str, Any], locale: str) -> dict[str, A
 
 
 def with_each_own_translation(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the payload, and for each of the publisher's translations a copy with that translation.
+    """Return the payload, and one copy of it for each of the publisher's translations.
 
     In a copy, the fields of the translation replace the article's.
     """
