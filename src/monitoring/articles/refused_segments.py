@@ -1,4 +1,4 @@
-"""Stores which segments a translation left in English, and the fault of the engine's output for each."""
+"""Stores the segments that a translation left in English, each with the fault of the engine's output."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
 def html_atoms(
     source: str, brand_names: tuple[str, ...] = (), block: int = 0, text_format: Format | None = None
 ) -> Iterator[Atom]:
-    """Yield the atoms of HTML, all with the block number `block`.
+    """Yield the atoms of HTML: its pieces of text and markup. All have the block number `block`.
 
     `text_format` overrides the format of text outside attributes.
     """

@@ -39,9 +39,9 @@ def _matching(sign: re.Pattern[str], source: str, start: int, end: int) -> int |
 
 
 def tag_end(source: str, start: int, end: int) -> int | None:
-    """Return the end of a tag that is not HTML: it has braces in its attributes, or a dot in its name.
+    """Return the end of a tag that begins at `start` and is not HTML, or None.
 
-    Returns None for any other tag.
+    A tag is not HTML if it has braces in its attributes, or a dot in its name.
     """
     if closing := _CLOSING_OF_MEMBER.match(source, start, end):
         return closing.end()

@@ -21,9 +21,10 @@ class Image(NamedTuple):
 
 
 def find_images(source: str) -> list[tuple[int, int, Image | None]]:
-    """Return the spans of images with the images, in order. Spans may be nested.
+    """Return the start, the end and the content of each image, in order. Images may be nested.
 
-    A paragraph with an unrealistic amount of markup is not parsed. Its span is returned with None.
+    A paragraph with an unrealistic amount of markup is not parsed. It counts as one image without content
+    (None).
     """
     found = {place for has_dialects in (True, False) for place in _images(source, has_dialects=has_dialects)}
     return sorted(found, key=lambda place: (place[0], -place[1]))
