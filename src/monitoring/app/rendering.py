@@ -27,7 +27,7 @@ CONTENT_SECURITY_POLICY = (
 """Only our own assets: nothing inline, nothing from other hosts, no framing."""
 
 LIVE_POLICY = f"{CONTENT_SECURITY_POLICY}; connect-src 'self'"
-"""For pages that ask for themselves again and again, to show what changed."""
+"""The policy of live pages, whose script requests the page again when something changed."""
 
 PAGE_HEADERS = {
     "Cache-Control": "no-store",

@@ -15,7 +15,7 @@ class Problem(Exception):  # noqa: N818 - it is a response, and not always an er
         self.headers = headers or {}
         self.values = values
         self.others: Sequence[Problem] = ()
-        """What else is wrong, where somebody can mend everything at once: in a form of the app."""
+        """The other problems of the same form, so that the app can show them all. Empty in the API."""
 
     def renamed(self, names: Mapping[str, str]) -> "Problem":
         """Return the same problem under the operation-specific name in `names`, if there is one."""

@@ -27,7 +27,7 @@ H = TypeVar("H", bound=Handler)
 Act = Callable[[], Awaitable[Reply]]
 ActOnce = Callable[[Act], Awaitable[Reply]]
 Idempotency = Callable[[Any, str | None, tuple[Json, ...], Act], Awaitable[Reply]]
-"""Acts for a caller, or returns the reply that their key got before for an equal request."""
+"""Runs the action, or returns the stored reply if the caller sent the same request with this key before."""
 
 PRECONDITION_ARGUMENTS = {"caller", "request"}
 IDEMPOTENCY_KEY = argument_name("Idempotency-Key")

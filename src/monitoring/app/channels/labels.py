@@ -93,7 +93,7 @@ SHORT_EVENTS = {
     "article.failed": "translation failed",
     "article.unpublished": "article unpublished",
 }
-"""The same, for a list in which each channel has several."""
+"""Shorter labels of events, for the list of channels, where each channel names several events."""
 
 # Messages that a channel gets even though they are no events that it can select.
 _OTHERS = {

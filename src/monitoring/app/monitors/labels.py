@@ -50,7 +50,7 @@ LABELS: Mapping[str, str] = {
     "heartbeat.time_zone": "Time zone of the schedule",
     "heartbeat.grace_seconds": "Grace period in seconds",
 }
-"""By the document's names; settings of a type are named like `tcp.expect`, and so is a contract's field."""
+"""Labels of fields by their names in the document; nested ones are named like `tcp.expect`."""
 
 HINTS: Mapping[str, str] = {
     "name": "If empty, the host.",
@@ -97,7 +97,7 @@ HINTS: Mapping[str, str] = {
     "certificate.names": "At most {maxItems}, separated by commas or spaces. The host is always checked.",
 }
 
-"""What a field takes; variables are keywords of its schema."""
+"""Hints below the fields. A variable such as `{minimum}` is a keyword of the field's schema."""
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "contract.violation": {"down": "the monitor is down", "degraded": "the monitor is degraded"},
@@ -114,7 +114,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     },
     "ping.ip_version": {"": "Either", "4": "IPv4", "6": "IPv6"},
 }
-"""What people call the values of a field, where the document's are no words."""
+"""Labels of a field's values, where the values of the document would not be understood in a form."""
 
 INTERVALS: Mapping[int, str] = {
     30: "30 seconds",
@@ -141,7 +141,7 @@ STATUSES: Mapping[str, str] = {
     "maintenance": "It is in maintenance: failures open no incidents and do not count.",
     "unknown": "Its last check was inconclusive, or is too long ago.",
 }
-"""The document's MonitorStatus, in the order of the filter."""
+"""Explanations of each MonitorStatus of the document, in the order of the filter."""
 
 HEARTBEAT_STATUSES: Mapping[str, str] = {
     **STATUSES,
@@ -150,7 +150,7 @@ HEARTBEAT_STATUSES: Mapping[str, str] = {
     "down": "The job did not report in time, or reported a failure.",
     "unknown": "The service could not receive pings when one was expected.",
 }
-"""The same of a heartbeat, which is not asked."""
+"""Explanations of each status of a heartbeat monitor, which waits for pings and sends no requests."""
 
 PINGS: Mapping[str, str] = {
     "success": "succeeded",
@@ -158,7 +158,7 @@ PINGS: Mapping[str, str] = {
     "fail": "failed",
     "log": "logged",
 }
-"""The document's PingKind."""
+"""What a ping reports, by the document's PingKind."""
 
 ERRORS: Mapping[str, str] = {
     "dns_failure": "Name not found",
@@ -183,7 +183,7 @@ ERRORS: Mapping[str, str] = {
     "tls_expiring": "Certificate expires soon",
     "slow": "Slow",
 }
-"""The document's CheckError."""
+"""Short names of each CheckError of the document."""
 
 UNANSWERED = frozenset(
     {
@@ -196,4 +196,4 @@ UNANSWERED = frozenset(
         "blocked_address",
     }
 )
-"""Errors of checks that got no answer, so that the time until they failed is no response time."""
+"""Errors of checks that got no response. Their duration is not a response time."""

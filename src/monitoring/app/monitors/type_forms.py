@@ -123,4 +123,4 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
         groups={},
     ),
 }
-"""By the document's MonitorType, in the order in which people choose."""
+"""The form of each MonitorType, in the order of the choices that people see."""

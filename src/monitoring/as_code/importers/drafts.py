@@ -35,11 +35,11 @@ class Draft:
     name: str
     fields: dict[str, Any] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
-    """What cannot be carried over, each in a few words."""
+    """The settings that cannot be imported, each described in a few words."""
     credentials: list[str] = field(default_factory=list)
     """The request headers whose values are secrets. The file names a variable for each."""
     names_variables: bool = False
-    """Whether `${NAME}` in its texts stands for a variable of the environment, as in our files."""
+    """Whether `${NAME}` in the texts stands for an environment variable, as it does in our own files."""
 
     def lose(self, theirs: Mapping[str, Any], words: Mapping[str, str]) -> None:
         """Report, in `words`, the settings of another program that are set and cannot be carried over."""
