@@ -98,7 +98,7 @@ async def carry_out_deletions(now: datetime) -> int:
 
 async def _carry_out(pending: PendingDeletion) -> bool:
     async with transaction():
-        # Locked by the process that undoes the deletion or carries it out.
+        # A process that undoes or carries out this deletion locks its row; a locked row is skipped.
         held = PendingDeletion.filter(id=pending.id).select_for_update(skip_locked=True)
         if not await held.exists():
             return False

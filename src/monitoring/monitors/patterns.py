@@ -1,4 +1,4 @@
-"""Clients' regular expressions in RE2's syntax, which run in linear time and here in bounded time. Pure."""
+"""Matches clients' regular expressions with RE2, in linear time with an upper bound. Has no side effects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_BYTES = 1_048_576  # of memory, for a program and its cached states
 
 
 class UnreadablePatternError(Exception):
-    """A pattern that RE2 rejects; `reason` is RE2's, without any part of the pattern."""
+    """A pattern that RE2 rejects; `reason` is RE2's message, without any part of the pattern."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -21,7 +21,7 @@ class UnreadablePatternError(Exception):
 
 
 class TooMuchWorkError(Exception):
-    """The text is too long for this pattern or path."""
+    """A text is too long to be searched with a pattern or a JSON path."""
 
 
 class Pattern:
@@ -39,12 +39,12 @@ class Pattern:
             raise UnreadablePatternError(_TOO_LARGE)
 
     def is_in(self, text: str, max_steps: int = MAX_STEPS) -> bool:
-        """Return whether the pattern matches somewhere. Raises TooMuchWorkError."""
+        """Return whether the pattern matches anywhere in a text. Raises TooMuchWorkError."""
         self._limit(text, max_steps)
         return self._compiled.search(text) is not None
 
     def is_all_of(self, text: str, max_steps: int = MAX_STEPS) -> bool:
-        """Return whether the pattern matches the whole text. Raises TooMuchWorkError."""
+        """Return whether the pattern matches a whole text. Raises TooMuchWorkError."""
         self._limit(text, max_steps)
         return self._compiled.fullmatch(text) is not None
 

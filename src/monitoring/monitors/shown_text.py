@@ -1,4 +1,4 @@
-"""Clients' and servers' texts as sentences show them. Pure."""
+"""Prepares texts of clients and servers for use in sentences. Has no side effects."""
 
 from __future__ import annotations
 

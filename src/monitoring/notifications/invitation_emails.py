@@ -1,4 +1,4 @@
-"""Emails invitations, each with a link for joining the team."""
+"""Sends invitations by email, each with a link for joining the team."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def send_invitation(invitation_id: str) -> None:
 
 
 async def sweep_invitations() -> int:
-    """Queue a task for each due invitation without one. Returns the number of tasks queued."""
+    """Queue a task for each due invitation that has none. Returns the number of queued tasks."""
     return await sweep_idle(send_invitation, _find_idle, MAX_LETTERS_A_SWEEP)
 
 

@@ -24,7 +24,10 @@ if TYPE_CHECKING:  # they would load a library
 
 @dataclass(frozen=True)
 class CertificateProbe:
-    """Performs a handshake and disconnects. Up means a trusted chain that covers the host and `names`."""
+    """Performs a TLS handshake and disconnects.
+
+    The monitor is up if the server's certificate chain is trusted, and covers the host and `names`.
+    """
 
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "settings", "timeout_seconds", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),

@@ -131,7 +131,7 @@ def judge(
     found: Collection[str] = (),
     failed: Failed | None = None,
 ) -> Finding:
-    """Compare an exchange with what was expected; the most serious fault wins. Pure.
+    """Compare an exchange with what was expected, and return the most serious fault. Has no side effects.
 
     `found` holds the keywords found in the part of the body that was read, and `failed` is the first failed
     assertion. Messages stay below 200 characters and quote nothing from the response but its status.
@@ -182,7 +182,7 @@ def _parse_patterns(patterns: tuple[str, ...]) -> tuple[range, ...]:
 
 
 def _parse_pattern(pattern: str) -> range:
-    """Parse a StatusCodePattern of the document: `204`, `2xx`, or `200-299` in either order."""
+    """Return the statuses that a StatusCodePattern matches: `204`, `2xx`, or `200-299` in either order."""
     if pattern.endswith("xx"):
         first_status = int(pattern[0]) * 100
         return range(first_status, first_status + 100)

@@ -1,4 +1,4 @@
-"""The channel-independent form of a notification for people: title, text, mood and links. Pure."""
+"""The channel-independent form of a notification for people: title, text, mood and links."""
 
 from __future__ import annotations
 
