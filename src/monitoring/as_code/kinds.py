@@ -30,7 +30,7 @@ class Kind:
 
     @property
     def words(self) -> str:
-        """The kind's name in text."""
+        """The kind's name with spaces, for use in texts."""
         return self.name.replace("_", " ")
 
 

@@ -29,7 +29,7 @@ class Difference:
 class Step:
     """What is done to one resource: it is created, changed or deleted.
 
-    A step without differences only sends secrets, which cannot be compared.
+    A change without differences only sends secrets, which cannot be compared.
     """
 
     kind: Kind
@@ -59,7 +59,7 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """Steps in the order of execution."""
+    """The steps that make a team's resources equal to a file, in the order of execution."""
 
     steps: list[Step] = field(default_factory=list)
     unchanged: int = 0

@@ -136,7 +136,7 @@ class FairQueue:
         return None if seconds is None else seconds <= QUICK_SECONDS
 
     def send_away(self, has_waited_too_long: Callable[[Claimed], bool]) -> list[Claimed]:
-        """Remove checks that have waited too long, from the front of the line to the first that has not."""
+        """Remove and return the checks at the front of the line that have waited too long."""
         sent: list[Claimed] = []
         while self._line:
             claimed, _ = next(iter(self._line.values()))

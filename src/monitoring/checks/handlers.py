@@ -36,7 +36,7 @@ RESPONSE_TIMES_RANGE = timedelta(hours=24)
 
 
 async def check_monitor_now(monitor_id: str, caller: Caller, request: Request, act_once: ActOnce) -> Reply:
-    """Request a check of a monitor. Requests repeated with the same key count towards the rate limit, too."""
+    """Request a check of a monitor. Even a repeated request with the same key counts for the rate limit."""
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))
     await count_request(request, current_backends().settings.rate_limit_check_now, str(caller.team_id))
     return await act_once(partial(_ask_for_check, monitor, caller))

@@ -33,7 +33,8 @@ async def announce_interruptions(interrupted: Sequence[Interrupted]) -> list[UUI
     """Notify the teams of these monitors that this service was offline.
 
     A team is left out if it was already notified of this interruption, or if all of its monitors here are
-    muted. Runs in the caller's transaction. Return the ids of the deliveries to `nudge` after the commit.
+    muted. Runs in the caller's transaction. Return the ids of the deliveries to send after the commit, with
+    `nudge`.
     """
     muted = await list_muted([each.monitor.id for each in interrupted])
     by_team = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Runs one check: the monitor's probe queries the server. If it fails, this service may be offline itself."""
+"""Runs one check: a probe queries the server. A failure counts as unknown if this service is offline."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
 
 
 class Stored(NamedTuple):
-    """The ids of monitors whose results were stored, and of deliveries to `nudge` after the commit."""
+    """The ids of monitors whose results were stored, and of deliveries to send after the commit."""
 
     monitor_ids: list[UUID]
     delivery_ids: list[UUID]
@@ -303,8 +303,8 @@ async def _rewind(checked: Checked) -> Checked:
 async def _forget_future(stored: Iterable[Checked]) -> None:
     """Delete monitors' state changes that are later than these checks.
 
-    Also reset the times of open incidents and heartbeats that are later than the check to the check's time.
-    Runs in the caller's transaction, before the consequences of the checks are stored.
+    Also set later times of open incidents and heartbeats to the time of the check. Runs in the caller's
+    transaction, before the consequences of the checks are stored.
     """
     for checked in filter(_follows_the_future, stored):
         monitor_id, checked_at = checked.claimed.monitor_id, checked.checked_at

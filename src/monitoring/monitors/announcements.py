@@ -30,7 +30,7 @@ class Warned:
 async def announce_warnings(warned: Sequence[Warned]) -> list[UUID]:
     """Store notifications of new and ended warnings in the caller's transaction.
 
-    Return the ids of the deliveries to pass to `nudge` after the commit.
+    Return the ids of the deliveries to send after the commit, with `nudge`.
     """
     announcements = [announcement for each in warned for announcement in _announcements_of(each)]
     return await announce(announcements) if announcements else []

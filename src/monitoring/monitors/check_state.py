@@ -110,9 +110,9 @@ def _not_before(check_state: CheckState, now: datetime) -> datetime:
 
 
 async def _follow_last_changes(monitor_ids: Sequence[UUID], now: datetime) -> dict[UUID, datetime]:
-    """Return the time of each monitor's next state change: `now`, or just after a later last change.
+    """Return the time of each monitor's next state change, which must be later than its last change.
 
-    A last change is later than `now` if it was dated by a machine whose clock is ahead.
+    This is `now`, unless a machine whose clock is ahead dated the last change later than that.
     """
     last_changes = (
         await StateChange.filter(monitor_id__in=list(monitor_ids))

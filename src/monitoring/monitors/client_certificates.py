@@ -23,5 +23,8 @@ def read_client_certificate(stored: str | None) -> str | None:
 
 
 async def encrypt_client_certificates() -> Encrypted:
-    """Re-encrypt all client certificates with the first encryption key, and return the numbers of rows."""
+    """Re-encrypt all client certificates with the first encryption key.
+
+    Return how many rows were re-encrypted, and how many cannot be decrypted.
+    """
     return await encrypt_column(Monitor.exclude(client_certificate=None), "client_certificate")

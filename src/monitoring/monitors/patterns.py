@@ -1,4 +1,4 @@
-"""Matches clients' regular expressions with RE2, in linear time with an upper bound. Has no side effects."""
+"""Matches clients' regular expressions with RE2, in linear and bounded time. Has no side effects."""
 
 from __future__ import annotations
 

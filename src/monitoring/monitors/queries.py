@@ -1,4 +1,4 @@
-"""The SQL of this package: monitors as clients read them, and incidents that need reminders.
+"""The SQL that reads monitors for clients, and incidents that need reminders.
 
 Monitors are returned as plain rows, because a list of ORM objects costs four times as much.
 """

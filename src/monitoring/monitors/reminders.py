@@ -35,7 +35,7 @@ async def remind(now: datetime) -> None:
 async def _remind_channel(channel_id: UUID, now: datetime) -> list[UUID]:
     """Lock a channel, and store its due reminders, in the caller's transaction.
 
-    Return the ids of the deliveries to pass to `nudge` after the commit.
+    Return the ids of the deliveries to send after the commit, with `nudge`.
     """
     locked = NotificationChannel.select_for_update(no_key=True, skip_locked=True)
     channel = await locked.get_or_none(id=channel_id, enabled=True)

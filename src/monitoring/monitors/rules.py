@@ -153,7 +153,7 @@ def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> M
 def _check_together(before: Configuration, after: Configuration) -> None:
     """Raise Problem if a change breaks the OpenAPI document's rules about combinations of fields.
 
-    If `before` breaks them already, because an earlier release stored it, the change is accepted.
+    If `before` breaks the rules already, because an earlier release stored it, the change is accepted.
     """
     problem = _find_contradiction(after)
     if problem and not _find_contradiction(before):

@@ -79,7 +79,7 @@ async def create_monitor(
 
 
 async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return the names, by id, of those of these monitors that belong to the team."""
+    """Return the names, by id, of the monitors with these ids that belong to the team."""
     found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
     return dict(await found.values_list("id", "name")) if monitor_ids else {}
 
@@ -228,7 +228,7 @@ def _search_text(configuration: Configuration) -> str:
 
 
 async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool, by: Actor) -> None:
-    """Pause or resume these monitors of the team. Those whose `paused` has the value already are skipped."""
+    """Set `paused` of these monitors of the team. Monitors that already have this value are skipped."""
     async with transaction():
         changed = await _lock_monitors(team_id, monitor_ids, paused=not paused)
         now = datetime.now(UTC)
@@ -254,7 +254,7 @@ async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bo
 
 
 async def _lock_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool) -> list[Monitor]:
-    """Lock and return those of these monitors with this `paused`, after locking their check states."""
+    """Lock the check states of these monitors, then lock and return the monitors with this `paused`."""
     ids = list(await name_monitors(team_id, monitor_ids))
     check_states = CheckState.filter(monitor_id__in=ids).order_by("monitor_id").select_for_update()
     by_monitor = {check_state.monitor_id: check_state for check_state in await check_states}

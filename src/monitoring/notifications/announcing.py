@@ -35,8 +35,9 @@ async def announce(announcements: Sequence[Announcement], *, at_once: bool = Fal
     Each message names the team, because several teams may use the same address. `at_once` is for events that
     a person requested: it bypasses the channel's delay, quiet hours and digests.
 
-    Returns the ids of deliveries to pass to `tasks.nudge` after the commit: for each channel, at most as many
-    as may be sent concurrently. Finished attempts start the others, and the sweep finds scheduled ones.
+    Returns the ids of deliveries to send after the commit, with `tasks.nudge`: for each channel, at most as
+    many as may be sent concurrently. Finished attempts start the others, and the sweep finds deliveries that
+    are due later.
     """
     now = current_backends().clock.now()
     async with transaction() as connection:

@@ -33,8 +33,9 @@ STORE_AGAIN_SECONDS = 1.0
 async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
     """Send a claimed delivery, and store the result unless the claim was lost meanwhile.
 
-    In a sandbox, the request is stored instead of sent. Returns the ids of deliveries to pass to `nudge`:
-    those that waited for this attempt, and those that notify other channels if this one was disabled.
+    In a sandbox, the request is stored instead of sent. Returns the ids of deliveries to send next, with
+    `nudge`: those that waited for this attempt, and those that notify other channels if this one was
+    disabled.
     """
     delivery, kind, now = claim.row, CHANNELS[claim.channel.type], current_backends().clock.now()
     keeping = await find_keeping_sender(claim.channel)

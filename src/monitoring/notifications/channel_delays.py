@@ -49,7 +49,10 @@ async def end_delays(
 
 
 async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[Told, NotificationDelivery]:
-    """Return the last delivery that reports each subject's beginning, by channel and subject, or a digest."""
+    """Return the last delivery that reports the beginning of a subject, by channel and subject.
+
+    The delivery may be a digest.
+    """
     beginnings = NotificationDelivery.filter(
         subject_id__in=list(endings), event__in=[*set(BEGINNINGS.values()), DIGEST]
     )

@@ -21,7 +21,7 @@ MAX_REASON_CHARACTERS = 255
 async def disable(channel: NotificationChannel, reason: str, now: datetime) -> list[UUID]:
     """Disable a channel, unless it was changed meanwhile, and notify the team's other channels.
 
-    Runs in the caller's transaction. Returns the ids of deliveries to pass to `nudge` after the commit.
+    Runs in the caller's transaction. Returns the ids of deliveries to send after the commit, with `nudge`.
     """
     reason = reason[:MAX_REASON_CHARACTERS]
     unchanged = NotificationChannel.filter(id=channel.id, updated_at=channel.updated_at, enabled=True)

@@ -30,7 +30,7 @@ async def confirm(linked: NotificationChannel) -> bool:
 async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
     """Disable `linked`, the channel of a link, until a reader confirms its address again.
 
-    Returns whether this changed anything, and the ids of deliveries to pass to `nudge`.
+    Returns whether this changed anything, and the ids of deliveries to send next, with `nudge`.
     """
     async with transaction():
         channel = await _lock(linked)

@@ -111,7 +111,7 @@ def _reply(channel: NotificationChannel) -> Reply:
     return Reply.tagged(represent_channel(channel), version=version_of(channel.updated_at))
 
 
-async def test_notification_channel(  # the document's operation name, not a test
+async def test_notification_channel(  # the OpenAPI document's operation name, not a test
     channel_id: str, caller: Caller, request: Request, act_once: ActOnce
 ) -> Reply:
     """Queue a test notification, and return the result of its first attempt."""
@@ -155,7 +155,7 @@ async def list_notification_deliveries(
 
 
 async def _read_kept(caller: Caller, shown: Collection[NotificationDelivery]) -> Mapping[UUID, Json]:
-    """Return the requests that a sandbox stored instead of sending. Empty in live mode."""
+    """Return the requests that a sandbox stored instead of sending. In live mode, there are none."""
     return await deliveries.read_kept_requests(shown) if caller.mode == TEST_MODE else {}
 
 
@@ -173,7 +173,7 @@ async def _redeliver(channel_id: UUID, delivery_id: UUID, caller: Caller) -> Rep
 
 
 async def _count(request: Request, caller: Caller) -> None:
-    """Count a request against the team's rate limit, because each request causes one to another server."""
+    """Count a request against the team's rate limit, because it causes a request to another server."""
     await count_request(request, current_backends().settings.rate_limit_notifications, str(caller.team_id))
 
 

@@ -123,7 +123,7 @@ async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
 
 
 async def release_followers(delivery: NotificationDelivery, due_at: datetime) -> list[UUID]:
-    """Set `due_at` of deliveries that waited for this one, and return their ids, to pass to `nudge`."""
+    """Set `due_at` of the deliveries that waited for this one, and return their ids, to send them next."""
     subject_ids = _subjects_of([delivery])
     waiting = NotificationDelivery.filter(
         channel_id=delivery.channel_id,
@@ -223,7 +223,7 @@ def _is_before(one: NotificationDelivery, other: NotificationDelivery) -> bool:
 def _find_superseded(
     deliveries: Iterable[NotificationDelivery], supersessions: _Supersessions
 ) -> dict[UUID, tuple[NotificationDelivery, str]]:
-    """Return the deliveries all of whose events are superseded, each with one superseding event."""
+    """Return the deliveries whose events are all superseded, each with one superseding event."""
     superseded = {}
     for each in deliveries:
         ended = [supersessions.get(event, (each, "")) for event in _events_of(each)]

@@ -37,7 +37,7 @@ async def store_mutes(
 
 
 async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> None:
-    """Skip deliveries about muted monitors that are held and not yet attempted, in the caller's transaction.
+    """Skip deliveries about muted monitors that are held back and untried, in the caller's transaction.
 
     `subject_ids` are the monitors and their incidents. Only deliveries due before `until` are skipped, or all
     if it is None. The delivery of an incident's end is kept if the channel was notified of the incident.
@@ -98,7 +98,7 @@ def find_muted(mutes: Mapping[UUID, datetime | None], now: datetime) -> dict[UUI
 async def read_mutes(announcements: Collection[Announcement], now: datetime) -> Mutes:
     """Return the muted monitors of these events, each with the (channel, subject) pairs already notified.
 
-    A pair is listed if the channel was notified of the beginning of an incident that one of the events ends.
+    A pair is listed if the channel was notified of the beginning of what one of the events ends.
     """
     about = {each.monitor_id for each in announcements if each.monitor_id}
     if not about:

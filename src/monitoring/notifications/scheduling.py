@@ -57,7 +57,7 @@ async def make_next_due(team_id: UUID) -> list[UUID]:
     """Make the oldest waiting delivery of the team's channels due, and return its id in a list.
 
     Channels at their concurrency limit are left out. Candidates are deliveries that are due, or that have no
-    attempt and no hold. If there is none, the list is empty. The caller passes the list to `nudge`.
+    attempt and no hold. If there is none, the list is empty. The caller sends the delivery with `nudge`.
     """
     now = current_backends().clock.now()
     async with transaction():

@@ -106,7 +106,7 @@ def seconds_of(text: object) -> float:
 
 
 def write_tags(names: Iterable[object]) -> list[str]:
-    """Convert labels to tags, each once."""
+    """Convert labels to tags, without duplicates."""
     tags = (_NOT_OF_TAGS.sub("-", str(name).lower()).strip("-_")[:_MAX_TAG_CHARACTERS] for name in names)
     return list(dict.fromkeys(tag for tag in tags if tag))[:_MAX_TAGS]
 

@@ -40,32 +40,32 @@ _HEADERS = {"Access-Control-Allow-Origin": "*", "Ping-Body-Limit": str(MAX_BODY_
 
 
 async def ping_success(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Receive the end of a run."""
+    """Receive a ping that reports the end of a job's run."""
     return await _take(PingKind.SUCCESS, token, request, rid)
 
 
 async def report_success(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Receive the end of a run and its output."""
+    """Receive a ping that reports the end of a job's run, with output in its body."""
     return await _take(PingKind.SUCCESS, token, request, rid, body)
 
 
 async def ping_start(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Receive the start of a run."""
+    """Receive a ping that reports the start of a job's run."""
     return await _take(PingKind.START, token, request, rid)
 
 
 async def report_start(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Receive the start of a run and its output."""
+    """Receive a ping that reports the start of a job's run, with output in its body."""
     return await _take(PingKind.START, token, request, rid, body)
 
 
 async def ping_fail(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Receive the failure of a run."""
+    """Receive a ping that reports the failure of a job's run."""
     return await _take(PingKind.FAIL, token, request, rid)
 
 
 async def report_fail(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Receive the failure of a run and its output."""
+    """Receive a ping that reports the failure of a job's run, with output in its body."""
     return await _take(PingKind.FAIL, token, request, rid, body)
 
 
@@ -80,7 +80,7 @@ async def report_log(token: str, request: Request, body: Beginning, rid: str | N
 
 
 async def ping_exit_code(token: str, exit_code: int, request: Request, rid: str | None = None) -> Reply:
-    """Receive the exit code of a run."""
+    """Receive a ping that reports the end of a job's run by its exit code."""
     kind = PingKind.FAIL if exit_code else PingKind.SUCCESS
     return await _take(kind, token, request, rid, exit_code=exit_code)
 
@@ -88,7 +88,7 @@ async def ping_exit_code(token: str, exit_code: int, request: Request, rid: str 
 async def report_exit_code(
     token: str, exit_code: int, request: Request, body: Beginning, rid: str | None = None
 ) -> Reply:
-    """Receive the exit code of a run and its output."""
+    """Receive a ping that reports the end of a job's run by its exit code, with output in its body."""
     kind = PingKind.FAIL if exit_code else PingKind.SUCCESS
     return await _take(kind, token, request, rid, body, exit_code=exit_code)
 

@@ -144,7 +144,7 @@ async def _expect_end(heartbeat: Heartbeat, schedule: Schedule, now: datetime) -
 async def _store_result(
     heartbeat: Heartbeat, schedule: Schedule, duration: timedelta | None, now: datetime
 ) -> list[UUID]:
-    """Store a ping that ended a run as a check. Return the ids of deliveries to `nudge` after the commit."""
+    """Store a ping that ended a run as a check. Return the ids of deliveries to send after the commit."""
     claimed = await claim_for_ping(heartbeat.monitor_id, now)
     assert claimed is not None  # noqa: S101 - it is locked, and not paused
     if heartbeat.ended_with == PingKind.FAIL:

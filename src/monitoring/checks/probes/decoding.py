@@ -47,7 +47,7 @@ class _Decoder(codecs.IncrementalDecoder):
 
 
 class _Iso2022JpDecoder(_Decoder):
-    """Withholds from Python's decoder the escape sequences it fails on ("pending buffer overflow")."""
+    """Replaces escape sequences on which Python's decoder would fail ("pending buffer overflow")."""
 
     _UNFINISHED = re.compile(rb"(?:\x1b[($]?)?\Z")
     _UNKNOWN = re.compile(rb"\x1b(?!\([BIJ]|\$[@B])")

@@ -16,7 +16,7 @@ UP: Judgement = (Outcome.UP, None, None)
 
 
 class Thresholds(NamedTuple):
-    """The monitor's fields of the same names. A value of 0 days or None means that nothing is degraded."""
+    """The monitor's fields of the same names. A value of 0 days or None disables the threshold."""
 
     tls_expiry_warning_days: int
     slow_threshold_ms: int | None

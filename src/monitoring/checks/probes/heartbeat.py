@@ -116,8 +116,8 @@ def _deadline_of(schedule: Schedule, known: Known, now: datetime) -> datetime | 
 def _excuse(schedule: Schedule, known: Known, now: datetime) -> Known:
     """Count the deadline from the end of an interruption or maintenance that may explain the missing ping.
 
-    A ping may come early by as much as it may be late. An end therefore counts from one grace time before the
-    ping was expected, which is two grace times before its deadline.
+    A ping may come early by as much as it may be late. An interruption or maintenance therefore counts if it
+    ended at most one grace time before the ping was expected, which is two grace times before the deadline.
     """
     ends = (known.interrupted_until, known.maintenance_until)
     for end in sorted(each for each in ends if each and each <= now):

@@ -131,7 +131,7 @@ def judge(
     found: Collection[str] = (),
     failed: Failed | None = None,
 ) -> Finding:
-    """Compare an exchange with what was expected, and return the most serious fault. Has no side effects.
+    """Return the finding for an exchange: the most serious fault, if it has any. Has no side effects.
 
     `found` holds the keywords found in the part of the body that was read, and `failed` is the first failed
     assertion. Messages stay below 200 characters and quote nothing from the response but its status.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # they would load a library
 
 
 class Objection(StrEnum):
-    """Errors of checks other than failed calls. `FailureCode` has the others of the document's CheckError."""
+    """The codes of CheckError in the OpenAPI document, except those of failed calls (`FailureCode`)."""
 
     UNEXPECTED_STATUS = auto()
     UNEXPECTED_RECORDS = auto()

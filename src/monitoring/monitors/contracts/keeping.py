@@ -93,9 +93,9 @@ def show_contract(row: Mapping[str, Any]) -> dict[str, Json] | None:
 
 
 async def store_refreshed(monitor_id: UUID, rules: Mapping[str, Json], read_at: datetime, seen: str) -> None:
-    """Store rules that were read again, unless the stored rules are no longer `seen`.
+    """Store rules that were read again, unless the stored rules differ from `seen`.
 
-    In that case the contract was changed while its document was read.
+    In that case, the contract was changed while its document was read.
     """
     unchanged = Monitor.filter(id=monitor_id, contract_rules=seen)
     await unchanged.update(
@@ -109,5 +109,8 @@ async def store_problem(monitor_id: UUID, problem: str) -> None:
 
 
 async def encrypt_contract_authorizations() -> Encrypted:
-    """Re-encrypt all document credentials with the first encryption key, and return the numbers of rows."""
+    """Re-encrypt all credentials for contracts' documents with the first encryption key.
+
+    Return how many rows were re-encrypted, and how many cannot be decrypted.
+    """
     return await encrypt_column(Monitor.exclude(contract_authorization=None), "contract_authorization")

@@ -29,7 +29,7 @@ _SCHEMA = "ContractCreate"
 async def prepare_contract(
     team_id: UUID, given: Mapping[str, Json], saved: Monitor | None = None
 ) -> Mapping[str, Json]:
-    """Return `given`, a creation or a patch, with `rules` (JSON) in its contract instead of a document.
+    """Return `given`, a creation or a patch, with its contract's document replaced by `rules` (JSON).
 
     A patch is merged with the contract of `saved` (RFC 7396). Nothing is fetched for a contract that equals
     the saved one, or for a monitor whose type has no contract. In a sandbox, documents come from scripted

@@ -23,7 +23,7 @@ def schedule_of(monitor: Monitor) -> Schedule:
 async def begin_anew(
     monitors: Collection[Monitor], since: Mapping[UUID, datetime]
 ) -> dict[UUID, datetime | None]:
-    """Restart the schedules of the heartbeats among `monitors` that are not paused, each at its `since`.
+    """Restart the schedules of the unpaused heartbeats among `monitors`, each from its time in `since`.
 
     Return each heartbeat's due time by id. It is None if the heartbeat's job never reported the end of a run.
     """

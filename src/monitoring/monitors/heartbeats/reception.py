@@ -37,7 +37,7 @@ class Receiver:
 
 
 async def note_interruption(now: datetime) -> None:
-    """Record that pings could not be received just before `now`, although the updates may have no gap."""
+    """Record that pings could not be received just before `now`, even without a gap between updates."""
     await PingReception.filter(id=_ROW).update(interrupted_until=now)
 
 

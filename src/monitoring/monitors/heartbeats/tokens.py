@@ -34,5 +34,8 @@ def ping_url_of(encrypted_token: str) -> str:
 
 
 async def encrypt_ping_tokens() -> Encrypted:
-    """Re-encrypt all tokens with the first of ENCRYPTION_KEYS, and return the numbers of rows."""
+    """Re-encrypt all tokens with the first of ENCRYPTION_KEYS.
+
+    Return how many rows were re-encrypted, and how many cannot be decrypted.
+    """
     return await encrypt_column(Heartbeat.all(), "encrypted_token")

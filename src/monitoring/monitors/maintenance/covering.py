@@ -1,7 +1,7 @@
 """Applies a team's maintenance windows to its monitors: which are in maintenance, and until when.
 
 A check state stores its monitor's current maintenance span, or the next span shortly before it begins. A
-check can therefore tell from the check state alone whether its monitor is in maintenance. The functions run
+check therefore need not read the windows to find out whether its monitor is in maintenance. The functions run
 in the caller's transaction, which has locked the team.
 """
 

@@ -159,7 +159,7 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
 
 
 def _quote(body: bytes, secrets: Iterable[str]) -> str:
-    """Return the beginning of a response body as one line. Empty if it contains part of a secret."""
+    """Return the beginning of a response body as one line, or no text if it contains part of a secret."""
     text = body[:MOST_READ_BYTES].decode(errors="replace")
     if any(part in text for secret in secrets for part in _parts(secret)):
         return ""
@@ -168,7 +168,7 @@ def _quote(body: bytes, secrets: Iterable[str]) -> str:
 
 
 def _read_new_chat(body: bytes) -> str | None:
-    """Return the new id of a Telegram group that became a supergroup. None without one.
+    """Return the new id of a Telegram group that became a supergroup, or None.
 
     https://core.telegram.org/bots/api#responseparameters
     """
