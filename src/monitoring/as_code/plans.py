@@ -34,10 +34,10 @@ class Step:
 
     kind: Kind
     key: str
-    wanted: Wanted | None  # None: it is deleted
-    row_id: str | None = None  # None: it is created
+    wanted: Wanted | None  # None if the resource is deleted
+    row_id: str | None = None  # None if the resource is created
     tag: str = ""
-    has_key: bool = True  # False: it gets the key
+    has_key: bool = True  # False if the resource gets the key
     differences: Sequence[Difference] = ()
 
     @property

@@ -16,8 +16,8 @@ from uuid import UUID
 
 from monitoring.checks.claims import Claimed
 
-# One lane in this many is reserved for teams with few running checks. If other teams' dead servers fill the
-# process, a new team would otherwise wait up to a whole timeout for a free lane.
+# One in this many lanes is reserved for teams with few running checks. When checks of other teams' dead
+# servers occupy all lanes, a new team would otherwise wait up to a whole timeout for a free lane.
 KEPT_PART = 10
 
 # A refused check is due again after the first number of seconds. Each further refusal doubles the delay, up
@@ -294,6 +294,6 @@ class _Place(NamedTuple):
 
 def _host_key(claimed: Claimed) -> _HostKey:
     endpoint = claimed.probe.endpoint
-    if claimed.is_sandbox:  # its scripted hosts are its own
+    if claimed.is_sandbox:  # each sandbox has its own scripted hosts
         return (str(claimed.subject.team_id), 0)
     return (endpoint.host, endpoint.port) if endpoint else None

@@ -108,7 +108,7 @@ class Witnesses:
         if self.count < FEWEST_DOMAINS:
             return True
         chosen = random.sample(list(self._by_domain.items()), min(MOST_ASKED, len(self._by_domain)))
-        async with self._make_resolver() as resolver:  # without cached addresses
+        async with self._make_resolver() as resolver:  # a new one has no cached addresses
             return await self._is_any_of(chosen, resolver)
 
     async def _is_any_of(self, chosen: Sequence[tuple[str, _Witness]], resolver: Resolver) -> bool:

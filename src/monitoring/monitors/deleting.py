@@ -104,6 +104,6 @@ async def _carry_out(pending: PendingDeletion) -> bool:
             return False
         try:
             await delete_monitor(pending.team_id, pending.monitor_id)
-        except Problem:  # it was deleted meanwhile
+        except Problem:  # the monitor was deleted meanwhile
             return False
         return True

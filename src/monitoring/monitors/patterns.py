@@ -6,7 +6,8 @@ from functools import lru_cache
 
 import re2
 
-# A step is one program instruction for one byte of text, about 25 ns. RE2 seldom needs all steps.
+# A step is one instruction of the compiled pattern for one byte of text, about 25 ns. RE2 seldom needs all
+# steps.
 MAX_STEPS = 50_000_000
 MAX_PROGRAM_SIZE = 5_000
 MAX_BYTES = 1_048_576  # of memory, for a program and its cached states

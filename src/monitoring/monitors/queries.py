@@ -298,9 +298,9 @@ def _contains(text: str) -> str:
     return f"%{escaped}%"
 
 
-# Excludes incidents with a recent or pending delivery to the channel, or with one skipped for a reason other
-# than a mute. The lower bound on the id uses the index of (channel, id), so that a month of old deliveries is
-# not read.
+# Excludes incidents with a recent or pending delivery to the channel, or with a delivery skipped for a reason
+# other than a mute. The lower bound on the id uses the index (channel, id), so that a month of old deliveries
+# is not read.
 _TO_REMIND_OF = """
     SELECT id, monitor_id FROM incidents
     WHERE team_id = $1 AND resolved_at IS NULL AND acknowledged_at IS NULL AND confirmed_at <= $2

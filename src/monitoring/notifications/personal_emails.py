@@ -24,7 +24,7 @@ from monitoring.notifications.retries import conclude
 LETTERS_AT_ONCE = 4
 MAX_LETTERS_A_SWEEP = 50
 
-# How long a claim on a letter lasts: far longer than the timeout of an attempt.
+# How long a claim on a letter lasts: twice as long as the timeout of an attempt.
 LEASE = timedelta(seconds=60)
 
 Row = TypeVar("Row", PasswordLink, Invitation)

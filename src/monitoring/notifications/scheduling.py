@@ -19,7 +19,7 @@ from monitoring.notifications.models import NotificationChannel, NotificationDel
 # makes an hour longer. Retries wait less.
 LONGEST_WAIT = timedelta(days=2, hours=1)
 
-# How long a claim on a delivery lasts: far longer than the timeout of an attempt.
+# How long a claim on a delivery lasts: at least twice as long as the timeout of an attempt.
 LEASE = timedelta(seconds=60)
 
 # An unresponsive server keeps an attempt open until its timeout. These limits bound the open attempts of one

@@ -11,7 +11,7 @@ from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.exams import run_exam
 from monitoring.notifications.scheduling import make_next_due
 
-# Attempts spend their time waiting for other servers, on the event loop.
+# Many attempts may run at once, because they mostly wait for other servers, on the event loop.
 DELIVERIES_AT_ONCE = 32
 EXAMS_AT_ONCE = 8
 

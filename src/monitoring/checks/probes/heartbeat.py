@@ -20,7 +20,7 @@ from monitoring.monitors.heartbeats.schedules import Schedule
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import HEARTBEAT
 
-if TYPE_CHECKING:  # they would load a library
+if TYPE_CHECKING:  # importing these would load a library
     from monitoring.outbound.dialer import Dialer
 
 # How soon to check again while pings cannot be received.

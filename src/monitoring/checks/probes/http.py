@@ -90,7 +90,7 @@ class HttpProbe:
         exchange = await HttpClient(dialer).send(self.request, search)
         failed: Failed | None = None
         if self.assertions and self.expectation.is_expected(exchange.status_code):
-            # In a thread, because a hostile response can take a second.
+            # Evaluated in a thread, because a hostile response can take up to two seconds.
             judge_assertions = partial(find_failed, self.assertions, exchange)
             failed = await asyncio.to_thread(judge_assertions) if reads_all else judge_assertions()
         finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish(), failed)

@@ -17,7 +17,7 @@ from monitoring.outbound.failures import ExchangeFailed, blocked, broken_off
 from monitoring.outbound.stopwatch import Phase, Timings
 from monitoring.outbound.targets import Endpoint
 
-if TYPE_CHECKING:  # they would load a library
+if TYPE_CHECKING:  # importing these would load a library
     from monitoring.outbound.dialer import Call, Dialer
 
 MAX_HEARD_BYTES = 65_536

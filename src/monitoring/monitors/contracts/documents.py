@@ -15,7 +15,7 @@ from monitoring.contract.document import METHODS, Json, Node
 
 MAX_RULES_BYTES = 262_144
 MAX_DEPTH = 100
-MAX_NODES = 200_000  # visited in the document
+MAX_NODES = 200_000  # that are visited in a document
 
 # Keywords that change the base URI of references, or name a target that `$ref` could use instead of a JSON
 # Pointer. They are left out of the rules.

@@ -23,7 +23,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.outbound.certificates import explain, make_verifying_context
 from monitoring.settings.mail_server import MailServer, Security
 
-# Far shorter than a delivery's lease. A slower server gets the message again, with the same id.
+# Half a delivery's lease. A server that takes longer gets the message again, with the same id.
 TIMEOUT_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 
