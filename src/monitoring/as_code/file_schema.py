@@ -53,7 +53,10 @@ class _Definitions:
         self._of_document = published_document().root["components"]["schemas"]
 
     def adapt(self, name: str) -> Any:  # noqa: ANN401 - JSON Schema
-        """Return a schema of the OpenAPI document, adapted, and define the schemas that it refers to."""
+        """Return a schema of the OpenAPI document, adapted to files.
+
+        The schemas that it refers to are added to `schemas`.
+        """
         return self._adapt(deepcopy(self._of_document[name]))
 
     def _adapt(self, node: Json) -> Any:  # noqa: ANN401 - JSON Schema

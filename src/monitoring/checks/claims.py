@@ -47,9 +47,9 @@ _Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int, int, bool]"
 class Claimed(NamedTuple):
     """The right to check a monitor until the lease ends, and the monitor as it was when claimed.
 
-    `planned_at` is when this check was due, and `last_checked_at` when the previous one was made.
-    `is_misdated` means that a wrong clock set the due time too far ahead. In a sandbox that is in use, both
-    intervals are short.
+    `planned_at` is when this check was due, and `last_checked_at` when the previous check was made.
+    `is_misdated` means that a wrong clock set the due time too far ahead. In a sandbox that is in use, the
+    interval and the retry interval are short.
     """
 
     claim: UUID
@@ -82,10 +82,10 @@ class Claimed(NamedTuple):
         return starts_at is not None and ends_at is not None and starts_at <= moment < ends_at
 
     def date(self, checked_at: datetime) -> datetime:
-        """Return the time to record for a check: `checked_at`, or just after the previous check if later.
+        """Return the time to record for a check, which must be later than that of the previous check.
 
-        A previous check can be later if it was dated by a clock that is ahead. It is ignored if it is later
-        by more than `GRACE`.
+        This is `checked_at`, or just after the previous check if a clock that was ahead dated that check
+        later. A previous check that is later by more than `GRACE` is ignored.
         """
         if self.last_checked_at and self.last_checked_at <= checked_at + GRACE:
             return max(checked_at, self.last_checked_at + _MICROSECOND)

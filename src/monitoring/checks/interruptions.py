@@ -19,7 +19,7 @@ SHORTEST_DISTANCE = timedelta(hours=1)
 
 
 class Interrupted(NamedTuple):
-    """A monitor whose status has just become unknown, because this service was offline when it checked.
+    """A monitor whose status has just become unknown, because this service was offline when it checked it.
 
     `seen_at` is when the previous check was made; None if there was none.
     """

@@ -129,7 +129,10 @@ async def claim(
 async def claim_one(
     claim_id: UUID, now: datetime, monitor_id: UUID, margin: timedelta
 ) -> list[tuple[Any, ...]]:
-    """Claim a monitor, due or not, unless it is paused. Return its row, or no row, as `claim` does."""
+    """Claim a monitor, due or not, unless it is paused.
+
+    Return a list with its row, which has the same columns as those of `claim`, or an empty list.
+    """
     values = (now, monitor_id, claim_id, margin // timedelta(seconds=1))
     return await _claim(_THIS_ON_POSTGRES, _THIS_ON_SQLITE, values)
 

@@ -1,4 +1,4 @@
-"""Aggregates a few hours of a monitor's checks in windows of some minutes, from single results."""
+"""Aggregates the results of a few hours of a monitor's checks in windows of 1, 5 or 15 minutes."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM checks WHERE monitor_id = $1"  # no
 async def insert_results(connection: BaseDBAsyncClient, results: Sequence[CheckResult]) -> None:
     """Store results in the caller's transaction, and create missing partitions.
 
-    Claims prevent two checks of a monitor at the same moment. If there are two results anyway, the first one
-    is kept, and the rest of the batch is stored.
+    Claims prevent two checks of a monitor at the same moment. If there are two results for a moment anyway,
+    the first result is kept, and the rest of the batch is stored.
     """
     if is_postgres(connection) and results:
         await _create_partitions(connection, {result.checked_at.astimezone(UTC).date() for result in results})

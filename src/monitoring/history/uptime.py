@@ -32,10 +32,10 @@ class Uptime:
 
 
 async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
-    """Return a monitor's uptime in a range that ends now or earlier. Its check state must be loaded.
+    """Return a monitor's uptime in a range that ends now or earlier. `monitor.check_state` must be loaded.
 
-    This reads no checks, but the state changes within the range and the last one before it. Only one portion
-    of the changes is in memory at a time, plus the maintenance spans.
+    The uptime is computed from the state changes within the range and the last one before it, not from
+    checks. Only one portion of the changes is in memory at a time, plus the maintenance spans.
     """
     whole = (asked.start, asked.end)
     windows = divide(*whole, asked.window) if asked.window else [whole]

@@ -74,7 +74,7 @@ async def check_changed(monitor: Monitor, now: datetime) -> None:
     """Schedule a check soon after a monitor was changed. The result of a check in progress is dropped."""
     check_state = monitor.check_state
     changes: dict[str, object] = {"certificate_expires_at": None}  # the certificate may have changed
-    if monitor.type == HEARTBEAT and check_state.settled == State.PENDING:  # no run has been reported yet
+    if monitor.type == HEARTBEAT and check_state.settled == State.PENDING:  # it is neither up nor down yet
         due_at = await find_appointment(monitor, now)
         changes |= {"claim": None, "due_at": due_at, "next_check_at": due_at}
     elif check_state.claim:  # no checker holds the new claim; the lease stays, so checks never overlap

@@ -31,7 +31,7 @@ def entries_of(monitor: Monitor, action: Action, by: Actor | None) -> list[Audit
 async def record_change(
     monitor: Monitor, before: Configuration, after: Configuration, by: Actor | None
 ) -> None:
-    """Record which fields of a monitor's configuration changed; without an actor, do nothing.
+    """Record in the audit log how a monitor's configuration changed; without an actor, do nothing.
 
     Both configurations contain the credentials that checks send.
     """

@@ -37,9 +37,9 @@ def read_headers(request_headers: Mapping[str, str], encrypted_headers: str | No
 
 
 async def encrypt_request_headers() -> Encrypted:
-    """Encrypt all credentials with the first key, and mask those that are plain text.
+    """Encrypt all credentials with the first encryption key, and mask those that are plain text.
 
-    Return the numbers of encrypted rows and of rows that cannot be decrypted.
+    Return how many rows were encrypted, and how many cannot be decrypted.
     """
     encrypted = unreadable = 0
     columns = ("version", "request_headers", "encrypted_headers")

@@ -135,7 +135,10 @@ def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str
 
 
 def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the patch with masks replaced by the monitor's credentials. Raises Problem if there are none."""
+    """Return the patch with masks replaced by the monitor's credentials.
+
+    Raises Problem for a mask that has no credential.
+    """
     if patch.get("client_certificate") == MASK:
         if configuration["client_certificate"] is None:
             raise Problem("client_certificate_masked")

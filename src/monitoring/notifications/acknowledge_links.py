@@ -23,7 +23,10 @@ class AcknowledgeLink:
 
 
 def write_acknowledge_link(delivery: NotificationDelivery, base_url: str) -> str | None:
-    """Return a delivery's acknowledge link, the same at every attempt, or None if its event has no link."""
+    """Return a delivery's acknowledge link, or None if its event has no link.
+
+    All attempts to send the delivery have the same link.
+    """
     if delivery.event not in ANSWERABLE:
         return None
     claims = {"incident": str(delivery.subject_id), "channel": str(delivery.channel_id)}

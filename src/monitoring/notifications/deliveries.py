@@ -51,7 +51,7 @@ async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
 async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
     """Return a delivery once its first attempt has ended, or after TEST_PATIENCE; None if it was deleted.
 
-    A worker makes the attempt, so API processes need no outgoing connections.
+    The attempt runs in a worker, so that API processes need no outgoing connections.
     """
     return await wait_until(
         lambda delivery: delivery is None or _was_tried(delivery),

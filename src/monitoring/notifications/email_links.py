@@ -25,13 +25,13 @@ UNSUBSCRIBE_VALID_FOR = timedelta(days=365)
 
 
 def write_confirmation_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
-    """Return the link that confirms an address. It is the same at every attempt."""
+    """Return the link that confirms an address. All attempts to send the delivery have the same link."""
     claims = {**_name(delivery, address), "asked_at": write_timestamp(delivery.created_at)}
     return _write(CONFIRM, claims, delivery.created_at + CONFIRMATION_VALID_FOR, base_url)
 
 
 def write_unsubscribe_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
-    """Return the link that disables the channel. It is the same at every attempt."""
+    """Return the link that disables the channel. All attempts to send the delivery have the same link."""
     return _write(
         UNSUBSCRIBE, _name(delivery, address), delivery.created_at + UNSUBSCRIBE_VALID_FOR, base_url
     )

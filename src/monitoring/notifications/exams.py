@@ -60,7 +60,7 @@ async def run_exam(exam_id: UUID, sender: Sender) -> None:
 async def wait_for_report(exam_id: UUID) -> ReceiverExam | None:
     """Return an exam once it has ended, or after PATIENCE; None if another exam replaced it.
 
-    A worker runs the exam, so API processes need no outgoing connections.
+    The exam runs in a worker, so that API processes need no outgoing connections.
     """
     return await wait_until(
         lambda exam: exam is None or exam.results is not None,

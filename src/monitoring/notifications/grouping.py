@@ -125,7 +125,7 @@ def _hold(those: Iterable[Queued], why: Hold, until: datetime) -> None:
 
 
 async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> datetime | None:
-    """Return when the channel's newest delivery that is held for this reason is due, or None without one.
+    """Return the due time of the channel's newest delivery that waits for this reason, or None without one.
 
     New deliveries get the same due time, so that one digest combines all of them.
     """

@@ -42,7 +42,10 @@ class Draft:
     """Whether `${NAME}` in its texts stands for a variable of the environment, as in our files."""
 
     def lose(self, theirs: Mapping[str, Any], words: Mapping[str, str]) -> None:
-        """Report another program's settings that are set but cannot be carried over. `words` names them."""
+        """Report another program's settings that are set but cannot be carried over.
+
+        `words` has the text to report, by the name of the setting.
+        """
         self.lost += [word for name, word in words.items() if theirs.get(name)]
 
     def lose_others(self, theirs: Mapping[str, Any], known: Collection[str]) -> None:

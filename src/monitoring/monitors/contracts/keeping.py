@@ -78,7 +78,7 @@ def conceal_contract(contract: Mapping[str, Json] | None) -> dict[str, Json] | N
 
 
 def show_contract(row: Mapping[str, Any]) -> dict[str, Json] | None:
-    """Return the contract in a monitor's row as the OpenAPI document's `Contract`."""
+    """Render the contract in a monitor's row as the schema `Contract` describes it."""
     contract = row["contract"]
     if contract is None:
         return None

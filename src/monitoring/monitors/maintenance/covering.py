@@ -74,7 +74,7 @@ async def cover_monitors(
 ) -> None:
     """Update the maintenance spans of all monitors of a team, or of one, from the team's windows.
 
-    A span begins with an occurrence of a window, even in the past, but not before `since`.
+    A span starts when an occurrence of a window starts, even if that is in the past, but not before `since`.
     """
     covers = await _read_covers(team_id, now)
     monitors = Monitor.filter(team_id=team_id)
