@@ -1,4 +1,4 @@
-"""Prepares texts of clients and servers for use in sentences. Has no side effects."""
+"""Shortens texts from clients and servers, so that messages can quote them. Has no side effects."""
 
 from __future__ import annotations
 

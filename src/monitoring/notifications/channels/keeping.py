@@ -22,7 +22,7 @@ MAIL_ACCEPTED = 250  # RFC 5321 §4.2.3
 
 
 async def find_keeping_sender(channel: NotificationChannel) -> KeepingSender | None:
-    """Return a sender that stores requests instead, if the channel is a sandbox's, or else None."""
+    """Return a sender that stores a sandbox's requests instead of sending them; None for a live channel."""
     return KeepingSender(channel) if await is_sandbox(channel.team_id) else None
 
 
