@@ -1,4 +1,7 @@
-"""Executes a plan's steps. Failures are reported, and the rest is done; applying again finishes it."""
+"""Executes a plan's steps. If a step fails, this is reported, and the other steps are executed.
+
+Applying the file again executes the failed steps again.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def _put(client: Client, step: Step, ids: dict[str, str]) -> Outcome:
 
 
 def _give_key(client: Client, step: Step) -> str:
-    """Give a resource without a key the file's key. Return its new ETag."""
+    """Set the key in the file on a resource that has no key. Return the resource's new ETag."""
     assert step.wanted is not None  # noqa: S101 - as above
     named = {"type": step.wanted.fields["type"]} if step.kind is CHANNELS else {}
     path = f"{step.kind.path}/{step.row_id}"

@@ -1,4 +1,4 @@
-"""Calls the service's API, and waits before a retry as long as its responses demand."""
+"""Calls the service's API. Before a retry, the client waits as long as the response demands."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import httpx2
 
 from monitoring.as_code.kinds import Kind
 
-ATTEMPTS = 6  # per request that may succeed later: half a minute in all
+ATTEMPTS = 6  # per request that may succeed later, within about half a minute
 TIMEOUT_SECONDS = 60
 _READS = frozenset({"GET"})
 
 
 class RefusedError(Exception):
-    """The service refused a request or did not respond. The sentence is the service's, if it sent one."""
+    """The service refused a request or did not respond. The message is the service's, if it sent one."""
 
     def __init__(self, sentence: str, status: int = 0) -> None:
         super().__init__(sentence)
@@ -27,7 +27,7 @@ class RefusedError(Exception):
 
 
 class Client:
-    """An API client for one team. Raises `RefusedError` if the service refuses."""
+    """An API client for one team. Its methods raise `RefusedError` if the service refuses a request."""
 
     def __init__(self, url: str, credentials: tuple[str, str]) -> None:
         self._credentials = credentials
@@ -56,7 +56,10 @@ class Client:
         headers: Mapping[str, str] | None = None,
         **request: Any,  # noqa: ANN401 - what httpx2 takes
     ) -> httpx2.Response:
-        """Send a request, retrying until it succeeds. The Idempotency-Key makes a retried write act once."""
+        """Send a request and return the response, in up to `ATTEMPTS` attempts if it may succeed later.
+
+        The Idempotency-Key ensures that a retried write has effect only once.
+        """
         own = {} if method in _READS else {"Idempotency-Key": str(uuid4())}
         for attempt in range(ATTEMPTS):
             try:

@@ -1,4 +1,4 @@
-"""Writes a team's resources as a file: without defaults and secrets, and with keys instead of ids."""
+"""Writes a team's resources to a file, without defaults and secrets, and with keys instead of ids."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _MAX_SLUG_CHARACTERS = 60
 
 
 def export(client: Client) -> str:
-    """Return the file. A resource without a key gets one derived from its name, next to its id."""
+    """Return the text of a file with the team's resources.
+
+    For a resource without a key, the file has a key derived from its name, and its id.
+    """
     sections: dict[str, dict[str, dict[str, Any]]] = {}
     keys_of_monitors: dict[str, str] = {}
     for kind in KINDS:
@@ -70,7 +73,7 @@ def _write_row(
 
 
 def _write_field(kind: Kind, key: str, row: Mapping[str, Any], name: str, default: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a field without secrets; for an object, only values that differ from the defaults."""
+    """Return a field's value without secrets; of an object, only the values that differ from `default`."""
     value = row.get(name)
     if value is None:
         return None
@@ -86,7 +89,7 @@ def _write_field(kind: Kind, key: str, row: Mapping[str, Any], name: str, defaul
 
 
 def _name_monitors(holder: dict[str, Any], keys: Mapping[str, str]) -> None:
-    """Replace ids with keys. Deleted monitors are left out."""
+    """Replace `monitor_ids` in an object with `monitor_keys`. Deleted monitors are left out."""
     if ids := holder.pop("monitor_ids", None):
         holder["monitor_keys"] = [keys[each] for each in ids if each in keys]
 

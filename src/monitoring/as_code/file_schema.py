@@ -1,4 +1,4 @@
-"""Generates the file's JSON Schema from the document, for editors and linters."""
+"""Generates the JSON Schema of files from the OpenAPI document, for editors and linters."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MONITOR_KEYS = {
     "items": {"type": "string"},
     "description": "The keys of monitors in this file.",
 }
-# A text restricted by one of these may be a variable instead.
+# A text restricted by one of these keywords may be a variable instead.
 _NARROWING = {"pattern", "format", "not"}
 _VARIABLE = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
 
 
 def make_schema() -> dict[str, Any]:
-    """Return the schema (JSON Schema 2020-12)."""
+    """Return the schema of files (JSON Schema 2020-12)."""
     definitions = _Definitions()
     sections = {
         kind.section: {
@@ -46,14 +46,17 @@ def make_schema() -> dict[str, Any]:
 
 
 class _Definitions:
-    """The document's schemas that the file needs, adapted to files."""
+    """The schemas of the OpenAPI document that files need, adapted to files."""
 
     def __init__(self) -> None:
         self.schemas: dict[str, Any] = {}
         self._of_document = published_document().root["components"]["schemas"]
 
     def adapt(self, name: str) -> Any:  # noqa: ANN401 - JSON Schema
-        """Return a schema of the document, and define the schemas that it refers to."""
+        """Return a schema of the OpenAPI document, adapted to files.
+
+        The schemas that it refers to are added to `schemas`.
+        """
         return self._adapt(deepcopy(self._of_document[name]))
 
     def _adapt(self, node: Json) -> Any:  # noqa: ANN401 - JSON Schema
@@ -68,7 +71,7 @@ class _Definitions:
                 self.schemas[name] = self.adapt(name)
             return {"$ref": f"#/$defs/{name}"}
         own = {name: self._adapt(value) for name, value in node.items() if not name.startswith(("x-", "not"))}
-        if "not" in node:  # unchanged, since it excludes no variable
+        if "not" in node:  # unchanged, because it excludes no variable
             excluded = node["not"].get("$ref", "").removeprefix(_REFERENCE)
             own["not"] = self._of_document[excluded] if excluded else node["not"]
         own.pop("discriminator", None)

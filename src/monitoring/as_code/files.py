@@ -1,6 +1,7 @@
-"""Reads and writes the file: YAML 1.2, whose rows are identified by their keys.
+"""Reads and writes files of resources: YAML 1.2, with rows that are identified by keys.
 
-Problems report the line. `${NAME}` in a text refers to an environment variable, and `$${` stands for `${`.
+Problems are reported with their line. `${NAME}` in a text refers to an environment variable, and `$${` stands
+for `${`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class FileProblemsError(Exception):
 class Wanted:
     """A row of the file: the wanted fields, without those that only files have.
 
-    `variables` are the variables in its texts with their values, which may be secrets; empty for unset ones.
+    `variables` maps the variables in its texts to their values, which may be secrets. An unset variable has
+    an empty value.
     """
 
     kind: Kind
@@ -86,7 +88,7 @@ _Loader.add_implicit_resolver(
 
 
 def read_file(text: str, name: str, *, needs_variables: bool = True) -> list[Wanted]:
-    """Read the rows of a file. Raises `FileProblemsError` with all problems.
+    """Return the rows of a file. Raises `FileProblemsError` with all problems.
 
     Without `needs_variables`, a field with an unset variable is left out.
     """
@@ -109,19 +111,19 @@ def read_file(text: str, name: str, *, needs_variables: bool = True) -> list[Wan
 
 
 def write_file(sections: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
-    """Write rows by section and key. Sections without rows are left out."""
+    """Return the text of a file with these rows, by section and key. Sections without rows are left out."""
     shown = {name: dict(rows) for name, rows in sections.items() if rows}
     head = "# yaml-language-server: $schema=monitoring.schema.json\n"
     return head + yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=120)
 
 
 def variable(*words: str) -> str:
-    """Return a variable named after `words`, for a secret, which files never contain."""
+    """Return a reference to a variable named after `words`, for a secret, which files never contain."""
     return f"${{{_NOT_OF_VARIABLES.sub('_', '_'.join(words)).upper()}}}"
 
 
 def escape(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Escape texts so that reading them finds no variables."""
+    """Escape the texts in a value, so that they contain no variables when they are read."""
     return change_texts(value, lambda text: text.replace("${", "$${"))
 
 
@@ -209,7 +211,7 @@ def _read_row(kind: Kind, key: Any, row: Any, file: _Text, needs_variables: bool
 
 
 def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | None:
-    """Remove and return the monitor keys, for which requests have ids."""
+    """Remove `monitor_keys` from the fields, and return them. Requests contain monitor ids instead."""
     holder = fields
     if kind is CHANNELS and isinstance(fields.get("routing"), dict):
         holder = fields["routing"]
@@ -220,7 +222,10 @@ def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | 
 
 
 def _fill_in(value: Any, used: dict[str, str], unset: list[str]) -> Any:  # noqa: ANN401 - YAML
-    """Replace variables. A text with an unset variable is left out."""
+    """Return a value with its variables replaced. A text with an unset variable is left out.
+
+    The variables are added to `used`, and those that are not set to `unset`.
+    """
     if isinstance(value, dict):
         filled = {name: _fill_in(each, used, unset) for name, each in value.items()}
         return {name: each for name, each in filled.items() if each is not _UNSET}

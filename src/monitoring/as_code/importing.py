@@ -1,4 +1,4 @@
-"""Writes what an importer found as a file, and reports what could not be carried over."""
+"""Writes the monitors that an importer found to a file, and reports what could not be carried over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Imported(NamedTuple):
 
 
 def write_drafts(drafts: Iterable[Draft]) -> Imported:
-    """Write drafts under keys derived from their names. What the API would reject is reported instead."""
+    """Write drafts to a file, with keys derived from their names. Report drafts that the API would reject."""
     rows: dict[str, dict[str, Any]] = {}
     losses: list[str] = []
     for draft in drafts:

@@ -30,7 +30,7 @@ class Kind:
 
     @property
     def words(self) -> str:
-        """The kind's name in text."""
+        """The kind's name with spaces, for use in texts."""
         return self.name.replace("_", " ")
 
 
@@ -45,13 +45,13 @@ WINDOWS = Kind(
     "maintenance_windows", "maintenance_window", "/api/maintenance-windows", "MaintenanceWindowCreate"
 )
 
-# In the order in which they are applied: the other kinds refer to monitors.
+# In the order in which they are applied. Monitors are first, because the other kinds refer to them.
 KINDS = (MONITORS, CHANNELS, WINDOWS)
 
 
 @cache
 def check_of(schema: str) -> Check:
-    """Return a validator for a schema of the document, as the service applies it. It raises `Problem`."""
+    """Return the service's validator for a schema of the OpenAPI document. It raises `Problem`."""
     return rules_of(published_document()).request_check({"$ref": f"#/components/schemas/{schema}"}, "")
 
 

@@ -27,22 +27,22 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is done about one resource.
+    """What is done to one resource: it is created, changed or deleted.
 
-    Without differences, only secrets are sent, since they cannot be compared.
+    A change without differences only sends secrets, which cannot be compared.
     """
 
     kind: Kind
     key: str
-    wanted: Wanted | None  # None: it is deleted
-    row_id: str | None = None  # None: it is created
+    wanted: Wanted | None  # None if the resource is deleted
+    row_id: str | None = None  # None if the resource is created
     tag: str = ""
-    has_key: bool = True  # False: it gets the key
+    has_key: bool = True  # False if the resource gets the key
     differences: Sequence[Difference] = ()
 
     @property
     def sign(self) -> str:
-        """`+`, `~`, `-`, or `=` if only secrets are sent."""
+        """The kind of step: `+` creates, `~` changes, `-` deletes, and `=` only sends secrets."""
         if self.wanted is None:
             return "-"
         if self.row_id is None:
@@ -59,7 +59,7 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """Steps in the order of execution."""
+    """The steps that make a team's resources equal to a file, in the order of execution."""
 
     steps: list[Step] = field(default_factory=list)
     unchanged: int = 0
@@ -75,7 +75,10 @@ class Plan:
 
 
 def make_plan(client: Client, wanted: Sequence[Wanted], *, prune: bool) -> Plan:
-    """Read the team's resources, and plan. Only resources with a key are ever deleted."""
+    """Read the team's resources, and return the steps that make them equal to `wanted`.
+
+    Resources that are not in `wanted` are deleted if `prune` is set, but only those with a key.
+    """
     plan = Plan()
     deletions: list[Step] = []
     for kind in KINDS:
@@ -118,7 +121,7 @@ def _plan_row(client: Client, plan: Plan, wanted: Wanted, found: dict[str, Any] 
 
 
 def fields_to_send(wanted: Wanted, ids: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields to send, with ids for monitor keys. Raises KeyError for a key without an id."""
+    """Return the fields to send, with ids in place of monitor keys. Raises KeyError for an unknown key."""
     if wanted.monitor_keys is None:
         return wanted.fields
     monitor_ids = [ids[key] for key in wanted.monitor_keys]
@@ -128,7 +131,10 @@ def fields_to_send(wanted: Wanted, ids: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _compare(wanted: Wanted, found: Mapping[str, Any], ids: Mapping[str, str]) -> Iterator[Difference]:
-    """Compare what can be compared: neither secrets nor omitted fields without a default."""
+    """Yield the differences between a row of the file and the resource found.
+
+    Secrets, and omitted fields without a default, cannot be compared.
+    """
     if found["key"] != wanted.key:
         yield Difference("key", found["key"], wanted.key)
     known = {**{key: f"the monitor {key}" for key in wanted.monitor_keys or ()}, **ids}
@@ -167,7 +173,7 @@ def _compare_field(kind: Kind, name: str, new: Any, old: Any) -> Iterator[Differ
 
 
 def _compare_headers(new: Mapping[str, str], old: Mapping[str, str]) -> Iterator[Difference]:
-    """Compare each header. Only the service can compare a masked value."""
+    """Yield the headers that differ. A masked value is left out, because only the service can compare it."""
     for name in {**old, **new}:
         before, after = old.get(name), new.get(name)
         is_hidden = before == MASK and after is not None

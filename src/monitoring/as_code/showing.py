@@ -15,9 +15,9 @@ _MAX_VALUE_CHARACTERS = 60
 
 
 def show_plan(plan: Plan) -> Iterator[str]:
-    """Yield the lines of a plan: `+` is created, `~` changed and `-` deleted.
+    """Yield the lines of a plan. `+` marks a created, `~` a changed and `-` a deleted resource.
 
-    A variable is shown in place of its value, since many people read CI logs.
+    Variables are shown in place of their values, because many people read CI logs.
     """
     for step in plan.changes:
         yield f"{step.sign} {step.kind.words} {step.key}"

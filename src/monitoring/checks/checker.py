@@ -1,4 +1,4 @@
-"""Runs the checks: claims due monitors, checks many at once, and has the findings stored."""
+"""Runs checks: claims due monitors, checks many of them at once, and buffers the findings to be stored."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from monitoring.settings import Settings
 from monitoring.tracing import span
 
 TICK_SECONDS = 0.5
-# The pauses while more monitors are due than one claim takes. The second applies if some were refused,
-# because refusing costs time too.
+# The pauses between claims while more monitors are due than one claim takes. The second applies if the queue
+# refused some monitors, because refusing costs time, too.
 SHORTEST_TICK_SECONDS = 0.02
 REFUSING_TICK_SECONDS = 0.1
 
-# How often to look for due times that a clock set too far ahead. If our own clock is set back, we look at
-# once.
+# How often to look for due times that a wrong clock set too far ahead. If this machine's clock is set back,
+# the checker looks at once.
 MISDATED_INTERVAL_SECONDS = 60.0
 
-# Finished checks free their lanes in batches, because many finish at the same time.
+# How often waiting checks take the place of finished ones: in batches, because many finish at the same time.
 CALL_SECONDS = 0.02
 
-# A check begins only if its lease outlasts the check's timeout by this much: we may have to find out whether
-# we are offline, and the finding has to be stored.
+# A check begins only if the lease on its monitor outlasts the check's timeout by this much. The checker may
+# have to find out whether it is offline, and must store the finding.
 RESERVE = timedelta(seconds=7)
 
-# Connections reserved for reference requests, not for checks.
+# Connections reserved for requests that find out whether this service is offline.
 KEPT_CONNECTIONS = 16
 
-# How long giving claims back and storing results may take when the process stops.
+# The maximum time to give claims back and store results when the process stops.
 LAST_WORDS_SECONDS = 3.0
 
 log = logging.getLogger(__name__)
@@ -57,8 +57,8 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
     """Check monitors until the context ends; with CHECKS_AT_ONCE=0, check none.
 
     If the context ends normally, running checks get SHUTDOWN_TIMEOUT_SECONDS to finish. If it ends by an
-    exception or is cancelled, they get no time. Unfinished checks are given back, so that another checker can
-    run them at once.
+    exception or is cancelled, they get no time. The claims of unfinished checks are given back, so that
+    another checker can run these checks at once.
     """
     settings = backends.settings
     if not settings.checks_at_once:
@@ -81,7 +81,7 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
 class Checker:
     """Runs the checks of one process. `now` returns the time, and `probe` runs one check.
 
-    `at_once` limits how many run at the same time, instead of the setting.
+    `at_once` limits how many checks run at the same time; by default, `settings.checks_at_once` does.
     """
 
     def __init__(
@@ -121,7 +121,10 @@ class Checker:
         self._loops = [asyncio.create_task(each) for each in loops]
 
     async def stop(self, finishing_seconds: float = 0.0) -> None:
-        """Stop claiming, give running checks this long to finish, store results, and give back the rest."""
+        """Stop claiming monitors, and give running checks `finishing_seconds` to finish.
+
+        Then give back the claims of unfinished checks, and store the results of the others.
+        """
         self._stopping.set()
         claiming, *_ = self._loops
         unfinished: list[Claimed] = []
@@ -164,7 +167,10 @@ class Checker:
             await asyncio.sleep(CALL_SECONDS)
 
     async def _claim(self) -> None:
-        """Claim as many monitors as there is room for, and start them. Postpone those that must wait."""
+        """Claim as many due monitors as there is room for, and begin or queue their checks.
+
+        Postpone monitors that the queue refuses.
+        """
         clock = current_backends().clock
         if not clock.is_known:  # a starting process must not trust the machine's clock
             await clock.read()
@@ -182,9 +188,9 @@ class Checker:
         await self._postpone()
 
     async def _claim_misdated(self, room: int) -> list[Claimed]:
-        """Claim monitors whose due time a fast clock set too far ahead.
+        """Claim monitors whose due time a wrong clock set too far ahead.
 
-        Runs at intervals, and at once when our own clock is set back.
+        Claim none unless an interval has passed, or this machine's clock was just set back.
         """
         now = self._now()
         is_set_back, self._claimed_at = now < self._claimed_at - SMALLEST_JUMP, now
@@ -231,7 +237,7 @@ class Checker:
                 recorded.note("monitoring.check.outcome", found.outcome)
             self._note(claimed, found, checked_at, time.perf_counter() - began_at)
         except OSError as error:
-            self._exhaustion.begin(error)  # retried when its lease has ended
+            self._exhaustion.begin(error)  # the check is made again when its lease has ended
         except Exception:
             log.exception("A check failed by itself; it is made again when its lease has ended")
         else:

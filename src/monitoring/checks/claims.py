@@ -23,12 +23,13 @@ from monitoring.monitors.health import GRACE, Health, State
 from monitoring.monitors.warnings import Warnings
 from monitoring.notifications.monitor_subjects import KnownMonitor
 
-# A lease lasts for the check's timeout plus this margin for waiting, finding out whether we are offline, and
-# storing.
+# A lease lasts for the check's timeout plus this margin. The check may have to wait, to find out whether this
+# service is offline, and to be stored.
 LEASE_MARGIN = timedelta(seconds=15)
 
-# A monitor is checked again and again, so its settings are cached, in about two kilobytes. Settings with more
-# text than this are not cached: clients choose their length.
+# How many monitors' parsed settings are cached, in about two kilobytes each, because monitors are checked
+# again and again. Settings with more bytes of text than the second limit, which clients may send, are not
+# cached.
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_BYTES = 1024
 
@@ -46,9 +47,9 @@ _Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int, int, bool]"
 class Claimed(NamedTuple):
     """The right to check a monitor until the lease ends, and the monitor as it was when claimed.
 
-    `planned_at` is when this check was due, and `last_checked_at` when the previous one was made.
-    `is_misdated` means that a fast clock set the due time. In a sandbox that is in use, both intervals are
-    short.
+    `planned_at` is when this check was due, and `last_checked_at` when the previous check was made.
+    `is_misdated` means that a wrong clock set the due time too far ahead. In a sandbox that is in use, the
+    interval and the retry interval are short.
     """
 
     claim: UUID
@@ -81,17 +82,17 @@ class Claimed(NamedTuple):
         return starts_at is not None and ends_at is not None and starts_at <= moment < ends_at
 
     def date(self, checked_at: datetime) -> datetime:
-        """Return the time to record for a check: after the previous check, if that lies slightly ahead.
+        """Return the time to record for a check, which must be later than that of the previous check.
 
-        A previous check at most `GRACE` ahead was dated by a slightly fast clock. One further ahead is
-        ignored.
+        This is `checked_at`, or just after the previous check if a clock that was ahead dated that check
+        later. A previous check that is later by more than `GRACE` is ignored.
         """
         if self.last_checked_at and self.last_checked_at <= checked_at + GRACE:
             return max(checked_at, self.last_checked_at + _MICROSECOND)
         return checked_at
 
     def until(self, ends_at: datetime, checked_at: datetime) -> Claimed:
-        """Return the claim for a finding that needs no confirmation and holds until `ends_at`."""
+        """Return a copy of this claim for a finding that needs no confirmation and holds until `ends_at`."""
         seconds = math.ceil((ends_at - checked_at).total_seconds())
         return self._replace(interval_seconds=seconds, failure_threshold=1, recovery_threshold=1)
 
@@ -113,15 +114,15 @@ async def claim_due(now: datetime, limit: int) -> list[Claimed]:
 async def claim_misdated(now: datetime, limit: int) -> list[Claimed]:
     """Claim up to `limit` monitors whose due time lies further ahead than their interval allows.
 
-    A fast clock set it. This scans every monitor with a long interval, so it should run rarely. Raises
-    `DatabaseUnavailable`.
+    A machine whose clock was ahead set such a due time. The search scans every monitor with a long interval,
+    so it should run rarely. Raises `DatabaseUnavailable`.
     """
     claimed = await _claim(now, limit, is_misdated=True)
     return [each._replace(is_misdated=True) for each in claimed]
 
 
 async def claim_for_ping(monitor_id: UUID, now: datetime) -> Claimed | None:
-    """Claim a monitor for an unscheduled result, whether or not it is due; return None if it is paused.
+    """Claim a monitor for the result of a ping, whether or not it is due; return None if it is paused.
 
     The result of a check in progress is dropped. Runs in the caller's transaction, and locks the check state.
     """

@@ -15,12 +15,13 @@ from monitoring.outbound.failures import FailureCode
 
 ANSWER_SECONDS = 5.0
 
-# However many checks fail at once, a result is valid for this long, and attempts are this far apart.
+# How long a result is valid, and the minimum time between attempts, however many checks fail at once.
 HOLDING_SECONDS = 5.0
 DISTANCE_SECONDS = 1.0
 
-# Our own connection can cause these: for example, a gateway that has lost its uplink resolves every name to
-# itself, an address that we refuse. All other codes need a response from the other side.
+# Failures that this service's own connection can cause. For example, a gateway that has lost its uplink may
+# resolve every name to its own address, which checks refuse. All other failures need a response from the
+# server.
 _ABOUT_THE_NETWORK = frozenset(
     {
         FailureCode.DNS_FAILURE,
@@ -36,15 +37,15 @@ log = logging.getLogger(__name__)
 
 
 def is_about_the_network(code: str) -> bool:
-    """Return whether our own network may have caused an error, so that we should find out if it is down."""
+    """Return whether this service's own network may have caused a failure with this code."""
     return code in _ABOUT_THE_NETWORK
 
 
 class Connectivity:
     """Finds out whether this service is online, by requesting all reference URLs at once.
 
-    It is offline if none responds. Without reference URLs, the witnesses are tried, if there are enough; with
-    too few witnesses, it counts as online. `clock` is monotonic, in seconds.
+    The service is offline if none responds. Without reference URLs, it tries the witnesses: servers that this
+    checker checks. With too few witnesses, the service counts as online. `clock` is monotonic, in seconds.
     """
 
     def __init__(
@@ -70,8 +71,8 @@ class Connectivity:
         `check_began_at` is a time of `clock`. If the monitor was already down (not `is_news`), witnesses are
         tried only while this service is known to be offline.
 
-        Only an attempt that started after the check began counts. Checks that fail at the same time share an
-        attempt.
+        Only an attempt to reach the references or witnesses that started after the check began counts. Checks
+        that fail at the same time share an attempt.
         """
         if not self._requests and not self._may_ask_witnesses(is_news=is_news):
             return False
@@ -89,7 +90,7 @@ class Connectivity:
         return self._witnesses.count >= FEWEST_DOMAINS
 
     async def look_for_the_end(self) -> None:
-        """While this service is offline, try again every few seconds. Runs until cancelled."""
+        """While this service is offline, find out every few seconds if it still is. Runs until cancelled."""
         while True:
             await asyncio.sleep(HOLDING_SECONDS)
             async with self._asking:

@@ -1,4 +1,7 @@
-"""Limits how many checks run at once, in total, per team and per host, and picks the next one. Pure."""
+"""Limits how many checks run at once, in total, per team and per host, and picks the next check.
+
+A lane is room for one running check. Has no side effects outside its objects.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ from uuid import UUID
 
 from monitoring.checks.claims import Claimed
 
-# One lane in this many is reserved for teams with few running checks. If other teams' dead servers fill the
-# process, a new team would otherwise wait up to a whole timeout for a free lane.
+# One in this many lanes is reserved for teams with few running checks. When checks of other teams' dead
+# servers occupy all lanes, a new team would otherwise wait up to a whole timeout for a free lane.
 KEPT_PART = 10
 
 # A refused check is due again after the first number of seconds. Each further refusal doubles the delay, up
-# to the second number. A quick host soon has room.
+# to the second number. Delays are shorter for a quick host, because it soon has room again.
 POSTPONEMENT_SECONDS = (5.0, 60.0)
 POSTPONEMENT_SECONDS_IF_QUICK = (0.5, 1.5)
 QUICK_SECONDS = 0.25
@@ -38,11 +41,11 @@ class Turn(Enum):
 
 
 class FairQueue:
-    """Counts running checks, and queues those that wait for their team, their host or a lane.
+    """Counts running checks, and queues checks that must wait for a free lane or a limit of a team or host.
 
-    A free lane goes to the team with the fewest running checks, and among equal teams to the one whose last
-    turn was longest ago. If several teams wait for one host, each gets a share of it. No monitor is queued or
-    running twice.
+    A free lane goes to the team with the fewest running checks. Among teams with equally many, it goes to the
+    team whose last turn was longest ago. If several teams wait for one host, each gets a share of its limit.
+    No monitor is queued or running twice.
     """
 
     def __init__(self, at_once: int, per_team: int, per_host: int) -> None:
@@ -64,8 +67,8 @@ class FairQueue:
     def free(self) -> int:
         """How many more checks may be claimed.
 
-        At least one: even if all lanes are full, the next turn may belong to a team that has no check here
-        yet.
+        This is at least one even if all lanes are full, because the next turn may belong to a team that has
+        no check here yet.
         """
         return max(self._at_once - max(len(self._running), len(self._line)), self._at_once // 2, 1)
 
@@ -75,10 +78,10 @@ class FairQueue:
         return bool(self._line)
 
     def take(self, claimed: Claimed) -> Turn:
-        """Let a check begin now or wait in line. Refuse it if it is already here or the line is full.
+        """Let a check begin now or wait in line. Refuse a check that is already here or finds the line full.
 
-        For each host, a team may have as many waiting checks as the host completes per second, or as may run
-        there at once if it is slow. In total, a team may have as many waiting checks as it may run, but no
+        For each host, a team may have as many waiting checks as the host completes per second or, for a slow
+        host, as may run there at once. In total, a team may have as many waiting checks as it may run, but no
         more than its share of the lanes.
         """
         if claimed.monitor_id in self._running or claimed.monitor_id in self._line:
@@ -133,7 +136,7 @@ class FairQueue:
         return None if seconds is None else seconds <= QUICK_SECONDS
 
     def send_away(self, has_waited_too_long: Callable[[Claimed], bool]) -> list[Claimed]:
-        """Remove checks that have waited too long, from the front of the line to the first that has not."""
+        """Remove and return the checks at the front of the line that have waited too long."""
         sent: list[Claimed] = []
         while self._line:
             claimed, _ = next(iter(self._line.values()))
@@ -228,7 +231,7 @@ class FairQueue:
 
 
 class Postponements:
-    """Counts how often each monitor was refused, and postpones it so that others get their turn."""
+    """Counts how often each monitor was refused, and computes how long its next check is postponed."""
 
     def __init__(self) -> None:
         self._counts: Counter[UUID] = Counter()
@@ -291,6 +294,6 @@ class _Place(NamedTuple):
 
 def _host_key(claimed: Claimed) -> _HostKey:
     endpoint = claimed.probe.endpoint
-    if claimed.is_sandbox:  # its scripted hosts are its own
+    if claimed.is_sandbox:  # each sandbox has its own scripted hosts
         return (str(claimed.subject.team_id), 0)
     return (endpoint.host, endpoint.port) if endpoint else None

@@ -1,4 +1,4 @@
-"""The operations of the Checks tag."""
+"""Handlers for the operations that the OpenAPI document tags with Checks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RESPONSE_TIMES_RANGE = timedelta(hours=24)
 
 
 async def check_monitor_now(monitor_id: str, caller: Caller, request: Request, act_once: ActOnce) -> Reply:
-    """Request a check. Every request counts towards the limit, even one repeated with the same key."""
+    """Request a check of a monitor. Even a repeated request with the same key counts for the rate limit."""
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))
     await count_request(request, current_backends().settings.rate_limit_check_now, str(caller.team_id))
     return await act_once(partial(_ask_for_check, monitor, caller))
@@ -79,7 +79,7 @@ async def get_uptime(
     to: str | None = None,
     window: WindowName | None = None,
 ) -> Reply:
-    """Return a monitor's uptime."""
+    """Return a monitor's uptime in a range of time, and in each of its windows."""
     asked = read_range(from_, to, window, now=datetime.now(UTC), default=UPTIME_RANGE)
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))
     return Reply(represent_uptime(monitor.id, await measure_uptime(monitor, asked)))
@@ -93,7 +93,7 @@ async def get_response_times(
     to: str | None = None,
     window: WindowName | None = None,
 ) -> Reply:
-    """Return the response times of a monitor's server."""
+    """Return the response times of a monitor's server in a range of time, and in each of its windows."""
     now = datetime.now(UTC)
     asked = read_range(from_, to, window, now=now, default=RESPONSE_TIMES_RANGE)
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))

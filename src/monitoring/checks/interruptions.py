@@ -14,12 +14,12 @@ from monitoring.notifications.monitor_subjects import MonitorSubject
 from monitoring.notifications.muting import list_muted
 from monitoring.notifications.routing import INTERRUPTED, Announcement
 
-# The shortest time between two such notifications of a team.
+# The shortest time between two notifications of a team that this service is offline.
 SHORTEST_DISTANCE = timedelta(hours=1)
 
 
 class Interrupted(NamedTuple):
-    """A monitor that has just become unknown, because this service was offline when it checked.
+    """A monitor whose status has just become unknown, because this service was offline when it checked it.
 
     `seen_at` is when the previous check was made; None if there was none.
     """
@@ -30,9 +30,11 @@ class Interrupted(NamedTuple):
 
 
 async def announce_interruptions(interrupted: Sequence[Interrupted]) -> list[UUID]:
-    """Notify the teams of these monitors, unless already notified or all of a team's monitors are muted.
+    """Notify the teams of these monitors that this service was offline.
 
-    Runs in the caller's transaction. Returns deliveries to nudge after the commit.
+    A team is left out if it was already notified of this interruption, or if all of its monitors here are
+    muted. Runs in the caller's transaction. Return the ids of the deliveries to send after the commit, with
+    `nudge`.
     """
     muted = await list_muted([each.monitor.id for each in interrupted])
     by_team = defaultdict(list)
@@ -55,7 +57,7 @@ async def announce_interruptions(interrupted: Sequence[Interrupted]) -> list[UUI
 
 
 async def _find_told(team_ids: Collection[UUID]) -> dict[UUID, datetime]:
-    """Return when each team was last notified. Its channels are locked, so only one checker notifies it."""
+    """Return when each team was last notified. Lock its channels, so that only one checker notifies it."""
     locked = NotificationChannel.select_for_update(no_key=True).filter(team_id__in=list(team_ids))
     channel_ids = [channel.id for channel in await locked.order_by("id").only("id")]
     told = NotificationDelivery.filter(subject_id__in=list(team_ids), channel_id__in=channel_ids)

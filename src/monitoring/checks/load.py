@@ -1,4 +1,4 @@
-"""Measures how busy the checks' event loop is: when busy, its delays distort response times."""
+"""Measures how busy the event loop of the checks is. Delays in a busy loop distort response times."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from monitoring.metrics import CHECKER_BUSY_RATIO, CHECKER_LAG_SECONDS
 MEASURE_SECONDS = 1.0
 MAX_BUSY_RATIO = 0.6
 
-# The loop may be busy with other work, such as the API in embedded mode. Checks slow down, but never stop.
+# A busy loop admits no checks, but after this many refusals in a row, it admits a few. The loop may be busy
+# with other work, such as the API in embedded mode, and checks must never stop.
 MAX_REFUSALS_IN_A_ROW = 2
 TRICKLE = 10
 
 
 class Load:
-    """How busy the event loop's thread was in the last second, and how many checks may begin."""
+    """Measures how busy the event loop's thread was in the last second, and limits how many checks begin."""
 
     busy_ratio = 0.0
     _refusals = 0
 
     async def measure(self) -> None:
-        """Measure until cancelled."""
+        """Update `busy_ratio` and the metrics about every second, until cancelled."""
         while True:
             began_at, worked_seconds = time.perf_counter(), time.thread_time()
             await asyncio.sleep(MEASURE_SECONDS)

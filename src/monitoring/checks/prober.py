@@ -1,4 +1,4 @@
-"""Runs one check: lets the monitor's probe query the server, and checks our own network if that fails."""
+"""Runs one check: a probe queries the server. A failure counts as unknown if this service is offline."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BLIND = Finding(Outcome.UNKNOWN, message="The service itself was offline")
 
 @asynccontextmanager
 async def open_prober(settings: Settings) -> AsyncIterator[Prober]:
-    """Open a prober as configured. When the block ends, running checks are cancelled."""
+    """Open a prober with these settings. When the block ends, running checks are cancelled."""
     async with open_configured_dialer(settings) as dialer, open_scripted_dialer() as scripted:
         witnesses = Witnesses(dialer, partial(Resolver, settings.dns_servers))
         connectivity = Connectivity(HttpClient(dialer).send, settings.reference_urls, witnesses=witnesses)
@@ -51,7 +51,7 @@ async def open_prober(settings: Settings) -> AsyncIterator[Prober]:
 
 
 class Prober:
-    """Checks monitors of every kind."""
+    """Checks monitors of every type."""
 
     def __init__(
         self, dialer: Dialer, scripted: Dialer, connectivity: Connectivity, witnesses: Witnesses
@@ -67,9 +67,9 @@ class Prober:
         return self._dialer.max_connections
 
     async def probe(self, claimed: Claimed) -> Finding:
-        """Check a monitor. If the failure may be our own network's and we are offline, return `BLIND`.
+        """Check a monitor. Return `BLIND` if the check failed because this service is offline.
 
-        A sandbox's monitor is checked against scripted hosts, without suspecting our own network. Raises
+        A sandbox's monitor is checked against scripted hosts, whose failures are never the network's. Raises
         OSError when this machine has no sockets left.
         """
         if claimed.is_sandbox:
@@ -82,14 +82,17 @@ class Prober:
         return await probe.ask(self._scripted)
 
     async def ask(self, probe: Probe, *, is_down: bool = False) -> Finding:
-        """Run a probe. If it fails, check our own network as `probe` does."""
+        """Run a probe. Return `BLIND` if it failed because this service is offline.
+
+        `is_down` means that the monitor was down before.
+        """
         began_at = time.monotonic()
         finding = await probe.ask(self._dialer)
         is_missing_ping = finding.error in MISSING_PING
         if is_missing_ping or (finding.error and is_about_the_network(finding.error)):
             if not await self.connectivity.is_blind(began_at, is_news=not is_down):
                 return finding
-            if is_missing_ping:  # if we cannot connect out, pings may not come in
+            if is_missing_ping:  # while the service cannot connect out, pings may not come in
                 await note_interruption(current_backends().clock.now())
             return BLIND
         return finding
@@ -100,7 +103,8 @@ async def try_configuration(
 ) -> Finding:
     """Check a team's new monitor, or an existing one as changed by a merge patch, without storing anything.
 
-    Addresses are checked as in every check. Raises Problem for a configuration that could not be saved.
+    The same addresses are allowed as in every check. Raises Problem for a configuration that could not be
+    saved.
     """
     given = await prepare_contract(team_id, given, monitor)
     defaults = default_configuration()

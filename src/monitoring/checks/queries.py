@@ -1,4 +1,4 @@
-"""The SQL of this package, for both databases."""
+"""The SQL that claims monitors and stores the results of checks, for PostgreSQL and SQLite."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _OF_CHECK_STATE = (
     *Warnings._fields,
     *Health._fields,
 )
-# Columns that stay the same from claim to claim until a monitor is changed: those of every monitor, and those
-# that the probes read.
+# Columns that stay the same from claim to claim until a monitor is changed: those that checks of every type
+# need, and those that the probes read.
 _OF_EVERY_KIND = (
     *("id", "team_id", "name", "url", "tags"),
     *("timeout_seconds", "interval_seconds", "failure_threshold", "recovery_threshold"),
@@ -51,8 +51,9 @@ def _select_settings(an_hour_ago: str) -> str:
 _SETTINGS_ON_POSTGRES = _select_settings("$1::timestamptz - interval '1 hour'")
 _SETTINGS_ON_SQLITE = _select_settings("strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, '-1 hour')")
 
-# A due time further ahead than this was set by a fast clock. A lease is shorter than GRACE. A heartbeat's
-# schedule may set a later due time, so the moment from which the schedule counts is compared, too.
+# A due time further ahead than `_FARTHEST_…` was set by a machine whose clock was ahead. A lease is shorter
+# than GRACE. A heartbeat's schedule may set a later due time, so the moment from which the schedule counts is
+# compared, too.
 _GRACE_SECONDS = GRACE // timedelta(seconds=1)
 _FARTHEST_ON_POSTGRES = f"$1::timestamptz + make_interval(secs => interval_seconds + {_GRACE_SECONDS})"
 _FARTHEST_ON_SQLITE = (
@@ -63,7 +64,7 @@ _COUNTED_AHEAD_ON_SQLITE = (
     f"counted_from > strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, '{_GRACE_SECONDS} seconds')"
 )
 
-# With `SKIP LOCKED`, claims made at the same time do not wait for each other. On SQLite they take turns.
+# With `SKIP LOCKED`, claims made at the same time do not wait for each other. On SQLite, they run one by one.
 _CLAIM_ON_POSTGRES = f"""
     WITH due AS ({{due}})
     UPDATE watches
@@ -128,7 +129,10 @@ async def claim(
 async def claim_one(
     claim_id: UUID, now: datetime, monitor_id: UUID, margin: timedelta
 ) -> list[tuple[Any, ...]]:
-    """Claim a monitor, due or not, unless it is paused. Returns rows as `claim` does."""
+    """Claim a monitor, due or not, unless it is paused.
+
+    Return a list with its row, which has the same columns as those of `claim`, or an empty list.
+    """
     values = (now, monitor_id, claim_id, margin // timedelta(seconds=1))
     return await _claim(_THIS_ON_POSTGRES, _THIS_ON_SQLITE, values)
 
@@ -163,7 +167,7 @@ def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
 
 
 async def give_back(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Free the monitors whose claims still hold. Each row has `monitor_id`, `claim` and the new `due_at`."""
+    """End the claims that still hold. Each row has `monitor_id`, `claim` and the monitor's new `due_at`."""
     connection = current_backends().database.context.db()
     given = rowset(connection, {"monitor_id": "uuid", "claim": "uuid", "due_at": "timestamptz"})
     await connection.execute_query_dict(
@@ -239,7 +243,7 @@ async def insert_state_changes(connection: BaseDBAsyncClient, rows: Sequence[Map
 
 
 async def update_statuses(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write the monitors' statuses."""
+    """Update monitors' statuses. Each row has `monitor_id`, `status` and `changed_at`."""
     await connection.execute_query_dict(
         spell(
             connection,

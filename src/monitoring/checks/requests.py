@@ -1,4 +1,4 @@
-"""On-demand checks, in addition to the scheduled ones."""
+"""Requests checks on demand, in addition to the scheduled ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers results briefly, since storing many at once costs little more than storing one."""
+"""Buffers results briefly, because storing many at once costs little more than storing one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_STORED_AT_ONCE = 500
 RETRY_SECONDS = 1.0
 MAX_CONFLICTS_IN_A_ROW = 20
 
-# With this many buffered, the database is too slow, and no more checks should begin.
+# While this many checks are buffered, the database is too slow, and no more checks should begin.
 MAX_GATHERED = 2000
 
 log = logging.getLogger(__name__)
@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 class ResultBuffer:
     """The checks whose findings are not stored yet.
 
-    They are kept as long as the database is unavailable, even after their leases have ended: until another
-    checker claims the monitors, there is no newer result. Only one transaction is open at a time.
+    They are kept while the database is unavailable, even after their leases have ended. Their findings can
+    still be stored unless another checker claims the monitors. Only one transaction is open at a time.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -65,7 +65,7 @@ class ResultBuffer:
                 self._is_storing_in_vain = False
 
     async def store_all(self) -> list[Checked]:
-        """Store all checks and return them. On failure, the rest stays buffered.
+        """Store all buffered checks and return them. If storing fails, the checks not stored stay buffered.
 
         Raises `BackendUnavailable`.
         """
@@ -86,7 +86,7 @@ class ResultBuffer:
         return stored
 
     async def _store(self, batch: Sequence[Checked]) -> None:
-        """Store a batch. If that fails, halve it repeatedly, until only the check at fault is left out."""
+        """Store a batch. If that fails, store its halves, and so on, to leave out only the check at fault."""
         try:
             with span("store checks", attributes={"monitoring.checks": len(batch)}):
                 await store(batch, self._now())

@@ -1,7 +1,7 @@
-"""When a monitor is checked next. Pure.
+"""Computes when a monitor is checked next. Has no side effects.
 
-Each monitor has its own grid of moments, one per interval, so that monitors created together are not checked
-together. Missed checks are not made up for.
+Each monitor has its own slots: one moment per interval, with an offset that depends on the monitor's id.
+Monitors created together are therefore not checked together. Missed checks are not made up for.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def next_slot(monitor_id: UUID, interval_seconds: int, after: datetime) -> datetime:
-    """Return the first moment strictly after `after` on the monitor's grid, in UTC.
+    """Return the monitor's first slot strictly after `after`, in UTC.
 
-    Every process gets the same result, which is exact to the microsecond.
+    Every process computes the same slots, exact to the microsecond.
     """
     interval = interval_seconds * 1_000_000
     passed = (after - _EPOCH) // _MICROSECOND
@@ -28,10 +28,10 @@ def next_slot(monitor_id: UUID, interval_seconds: int, after: datetime) -> datet
 def next_check_at(
     monitor_id: UUID, *, is_settling: bool, interval_seconds: int, retry_interval_seconds: int, now: datetime
 ) -> datetime:
-    """Return when to check next: at the next slot, or after the retry interval while a streak is confirmed.
+    """Return when to check next: at the next slot or, while `is_settling`, after the retry interval.
 
-    A retry ignores the slots before it, because two failures a moment apart would confirm nothing. A retry
-    interval longer than the interval is shortened to it.
+    `is_settling` means that further checks must confirm the last outcome. A retry ignores slots before it,
+    because two failures a moment apart would confirm nothing. The retry interval is at most the interval.
     """
     if is_settling:
         return now + timedelta(seconds=min(retry_interval_seconds, interval_seconds))
@@ -39,5 +39,5 @@ def next_check_at(
 
 
 def _phase(monitor_id: UUID) -> int:
-    """Return a pseudorandom number from the id, which itself begins with the time (RFC 9562 §5.7)."""
+    """Return a pseudorandom number: the id's hash, because the id begins with a time (RFC 9562 §5.7)."""
     return int.from_bytes(blake2b(monitor_id.bytes, digest_size=8).digest())

@@ -1,4 +1,4 @@
-"""Stores the results of many checks in one transaction: check states, results and their consequences."""
+"""Stores the results of many checks in one transaction, with their consequences, such as incidents."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class Checked(NamedTuple):
-    """The outcome of a claim: its check, which began at `checked_at`, and the finding."""
+    """A finished check of a claimed monitor, which began at `checked_at`, and what it found."""
 
     claimed: Claimed
     checked_at: datetime
@@ -54,7 +54,7 @@ async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
 
 
 class Stored(NamedTuple):
-    """The monitors whose results were stored, and the deliveries to nudge after the commit."""
+    """The ids of monitors whose results were stored, and of deliveries to send after the commit."""
 
     monitor_ids: list[UUID]
     delivery_ids: list[UUID]
@@ -65,7 +65,7 @@ async def store_within(outcomes: Sequence[Checked], now: datetime) -> Stored:
     weighed = {each.claimed.monitor_id: _weigh(await _rewind(each), now) for each in outcomes}
     delivery_ids: list[UUID] = []
     async with transaction() as connection:
-        # Check states are locked first, as everywhere, so that nobody can pause or delete the monitors.
+        # Check states are locked first, as in all transactions, so monitors cannot be paused or deleted.
         held = [weighed[monitor_id] for monitor_id in await _update_check_states(connection, weighed)]
         if held:
             await insert_results(connection, [each.result for each in held])
@@ -141,7 +141,7 @@ def _weigh_warnings(checked: Checked) -> Warnings:
 
 
 async def _update_check_states(connection: BaseDBAsyncClient, weighed: Mapping[UUID, _Weighed]) -> list[UUID]:
-    """Update and free the check states whose claims still hold, and return their monitors' ids."""
+    """Update the check states whose claims still hold, end the claims, and return the monitors' ids."""
     rows = [_check_state_of(weighed[monitor_id]) for monitor_id in sorted(weighed)]
     held = await queries.update_check_states(connection, rows)
     return [monitor_id for monitor_id in sorted(weighed) if str(monitor_id) in held]
@@ -231,7 +231,7 @@ async def _tell_warnings(held: Sequence[_Weighed]) -> list[UUID]:
 
 
 async def _tell_interruptions(held: Sequence[_Weighed]) -> list[UUID]:
-    """Announce monitors that these checks made unknown, and return the ids of the deliveries."""
+    """Announce that this service was offline if that made monitors unknown. Return the ids of deliveries."""
     interrupted = [
         Interrupted(claimed.subject, checked_at, claimed.last_checked_at)
         for claimed, checked_at, finding in (each.checked for each in held)
@@ -285,10 +285,10 @@ def _shorten(message: str | None) -> str | None:
 
 
 async def _rewind(checked: Checked) -> Checked:
-    """Return a check without what was stored in its future, as if its last predecessor were the latest.
+    """Return a check as if no results with a later time were stored.
 
-    A clock that was ahead may have stored later results, which stay as they are. Nothing is known after the
-    predecessor, so the time from there to this check counts as unknown.
+    A machine whose clock was ahead may have stored such results. They are kept, but the last result before
+    this check counts as the previous one. The time from that result to this check counts as unknown.
     """
     if not _follows_the_future(checked):
         return checked
@@ -301,10 +301,10 @@ async def _rewind(checked: Checked) -> Checked:
 
 
 async def _forget_future(stored: Iterable[Checked]) -> None:
-    """Delete state changes later than these checks, and move later starts of open incidents back to them.
+    """Delete monitors' state changes that are later than these checks.
 
-    Heartbeats are moved back too. Runs in the caller's transaction, before the consequences of the checks are
-    stored.
+    Also set later times of open incidents and heartbeats to the time of the check. Runs in the caller's
+    transaction, before the consequences of the checks are stored.
     """
     for checked in filter(_follows_the_future, stored):
         monitor_id, checked_at = checked.claimed.monitor_id, checked.checked_at

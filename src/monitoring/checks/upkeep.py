@@ -15,14 +15,18 @@ from monitoring.metrics import CHECKS_OVERDUE_SECONDS, MONITORS, OPEN_INCIDENTS,
 from monitoring.monitors.health import GRACE, STATUSES
 from monitoring.monitors.models import CheckState, Monitor
 
-# Storing creates a missing partition, but then every process that stores has to wait for it.
+# How far ahead partitions are created. Storing a result creates a missing partition, too, but then every
+# process that stores results has to wait.
 DAYS_AHEAD = timedelta(days=3)
 
 MONITORS_AT_ONCE = 500
 
 
 async def keep_up(now: datetime) -> None:
-    """Do what is due. If nothing is, this costs a few queries. Several processes may run it at once."""
+    """Create partitions, set outdated statuses to `unknown`, and roll up results, if any of this is due.
+
+    If nothing is due, this costs a few queries. Several processes may run it at once.
+    """
     await ensure_partitions(now - timedelta(days=1), now + DAYS_AHEAD)
     await tell_unwatched(now)
     await roll_up(now)
@@ -51,25 +55,25 @@ async def tell_unwatched(now: datetime) -> int:
 
 
 async def measure_checks() -> None:
-    """Measure lateness, open incidents, and monitors by status. Raises `DatabaseUnavailable`."""
+    """Update the metrics of overdue checks, open incidents and monitors. Raises `DatabaseUnavailable`."""
     await measure_lateness()
     await measure_incidents()
     await measure_monitors()
 
 
 async def measure_lateness() -> None:
-    """Measure how long the most overdue check has been due."""
+    """Update the metric of how long the most overdue check has been due."""
     [(due_since,)] = await CheckState.annotate(due_since=Min("due_at")).values_list("due_since")
     record_age(CHECKS_OVERDUE_SECONDS, due_since, current_backends().clock.now())
 
 
 async def measure_incidents() -> None:
-    """Count the open incidents of all teams."""
+    """Update the metric of open incidents, which counts those of all teams."""
     OPEN_INCIDENTS.set(await Incident.filter(resolved_at=None).count())
 
 
 async def measure_monitors() -> None:
-    """Count the monitors of all teams by status. This reads all rows: ten thousand take milliseconds."""
+    """Update the metric of all teams' monitors by status. Reading ten thousand rows takes milliseconds."""
     counted = Monitor.annotate(count=Count("status")).group_by("status").values_list("status", "count")
     counts = dict(await counted)
     for status in STATUSES:

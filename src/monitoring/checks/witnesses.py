@@ -1,6 +1,7 @@
-"""The servers that a checker watches, as witnesses: if unrelated ones vanish together, we are offline.
+"""Uses the servers that a checker checks as witnesses, to find out whether this service is offline.
 
-This is for checkers without REFERENCE_URLS. Nothing is requested from a witness: a connection is enough.
+If unrelated servers become unreachable together, the service is offline. Checkers use witnesses if they have
+no REFERENCE_URLS. Nothing is requested from a witness: a connection is enough.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ def domain_of(host: str) -> str | None:
     return domain
 
 
-@cache  # a quarter of a second and 2 MiB, before a checker's first check
+@cache  # loading the list takes a quarter of a second and 2 MiB, before a checker's first check
 def _public_suffixes() -> PublicSuffixList:
     from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - as above
 
-    # Without private suffixes, whose subdomains belong to others but fail together with their owner.
+    # Private suffixes are left out: their subdomains belong to different owners, but fail together.
     return PublicSuffixList(only_icann=True)
 
 
@@ -56,7 +57,10 @@ class _Witness(NamedTuple):
 
 
 class Witnesses:
-    """One server for each domain not known to be down. `clock` is monotonic, in seconds."""
+    """Remembers one checked server of each domain that is not known to be down.
+
+    `clock` is monotonic, in seconds.
+    """
 
     def __init__(
         self,
@@ -79,8 +83,8 @@ class Witnesses:
     def note_check(self, claimed: Claimed) -> None:
         """Remember the server of a monitor that is about to be checked, if it can be a witness.
 
-        A server that is already down cannot, nor can an address without a name, or a host checked without a
-        connection.
+        A server that is already down cannot be a witness. Neither can a server whose URL has an IP address
+        instead of a name, or one that is checked without a connection to a port.
         """
         endpoint = claimed.probe.endpoint
         domain = domain_of(endpoint.host) if endpoint else None
@@ -104,7 +108,7 @@ class Witnesses:
         if self.count < FEWEST_DOMAINS:
             return True
         chosen = random.sample(list(self._by_domain.items()), min(MOST_ASKED, len(self._by_domain)))
-        async with self._make_resolver() as resolver:  # without cached addresses
+        async with self._make_resolver() as resolver:  # a new one has no cached addresses
             return await self._is_any_of(chosen, resolver)
 
     async def _is_any_of(self, chosen: Sequence[tuple[str, _Witness]], resolver: Resolver) -> bool:
@@ -125,9 +129,9 @@ class Witnesses:
             await asyncio.gather(*connecting, return_exceptions=True)
 
     async def _look_for(self, domain: str, endpoint: Endpoint, resolver: Resolver) -> str | None:
-        """Return None if a connection succeeds, and otherwise what failed to respond.
+        """Connect to a witness. Return None if that succeeds.
 
-        That is the server's address or, if its name cannot be resolved, its domain.
+        Otherwise return the server's address, or its domain if its name cannot be resolved.
         """
         place = domain
 
@@ -142,8 +146,8 @@ class Witnesses:
                 await self._dialer.call(connect, ANSWER_SECONDS)
                 return None
         except ExchangeFailed as failed:
-            # A gateway that has lost its uplink resolves every name to itself: that is not the server's
-            # address.
+            # A gateway that has lost its uplink may resolve every name to its own address, which is not the
+            # server's.
             return domain if failed.failure.code is FailureCode.BLOCKED_ADDRESS else place
         except OSError:  # timed out, or no socket was left
             return place

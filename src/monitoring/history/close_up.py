@@ -1,4 +1,4 @@
-"""A few hours of a monitor's checks in windows of minutes, aggregated from single results by the database."""
+"""Aggregates the results of a few hours of a monitor's checks in windows of 1, 5 or 15 minutes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitoring.history.tallies import Summary
 from monitoring.history.timeline import Window, ceil, divide, floor
 from monitoring.monitors.models import Monitor
 
-# More than a phone can display. A day has as many quarters of an hour.
+# The maximum number of windows, which is more than a phone can display: a day in quarters of an hour.
 MAX_WINDOWS = 96
 
 LENGTHS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15))
@@ -20,11 +20,12 @@ LENGTHS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15))
 async def measure_closely(
     monitor: Monitor, start: datetime, end: datetime, now: datetime
 ) -> list[tuple[Window, Summary]]:
-    """Measure windows of 1, 5 or 15 minutes: the shortest of which there are not too many.
+    """Return a monitor's checks aggregated in windows of 1, 5 or 15 minutes.
 
-    No window is shorter than the interval. The range is rounded outwards. The list is empty where windows
-    must be hours: the range exceeds a day, the interval exceeds 15 minutes, or results are no longer kept. A
-    window that has not ended counts once it has a check.
+    The length is the shortest with at most `MAX_WINDOWS` windows that is not shorter than the monitor's
+    interval. The range is rounded outwards. The list is empty if the range exceeds a day, if the interval
+    exceeds 15 minutes, or if results are no longer kept. A window that has not ended is included once it has
+    a check.
     """
     length = choose_length(end - start, timedelta(seconds=monitor.interval_seconds))
     if length is None or start < oldest_result_kept(now, current_backends().settings):
@@ -39,5 +40,5 @@ async def measure_closely(
 
 
 def choose_length(span: timedelta, interval: timedelta) -> timedelta | None:
-    """Return the window length; None if windows would have to be longer than 15 minutes."""
+    """Return the length of windows for a span; None if they would have to be longer than 15 minutes."""
     return next((each for each in LENGTHS if each >= interval and span <= MAX_WINDOWS * each), None)

@@ -1,4 +1,4 @@
-"""Cursors for pages of checks: the moment of a page's last check, in the format of all other cursors."""
+"""Cursors for pages of checks. They contain the moment of a page's last check, in the usual cursor format."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 def encode_moment(moment: datetime) -> str:
-    """Return the cursor of the page that begins after a check."""
+    """Return the cursor of the page that begins after the check at `moment`."""
     return encode_cursor(PagedList.CHECKS, UUID(int=(moment - _EPOCH) // _MICROSECOND))
 
 
 def decode_moment(cursor: str | None) -> datetime | None:
-    """Decode a cursor that the document allows. A moment after the end of the calendar becomes that end."""
+    """Return the moment in a cursor, or None without one. It is limited to the latest possible datetime."""
     last_id = decode_cursor(cursor)
     return _EPOCH + min(last_id.int, _LAST) * _MICROSECOND if last_id else None

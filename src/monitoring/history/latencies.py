@@ -1,4 +1,4 @@
-"""Response times in few numbers: percentiles over any merged spans, at most 2 % off."""
+"""Summarizes response times in few numbers, which can be merged. Percentiles are at most 2 % off."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import ceil, log
 
-# The ratio between a bucket's bounds. Its middle is within 1 % of both. The other 1 % allows for rounding to
-# whole milliseconds: below 50 ms no bucket holds two of them, and from there on rounding costs less than
-# that.
+# The ratio between a bucket's bounds. A bucket's middle is within 1 % of both bounds. Rounding to whole
+# milliseconds adds less than another 1 %: below 50 ms no bucket contains two whole milliseconds, and from
+# there on rounding changes a value by less than 1 %.
 GROWTH = 1.02
 
 _LOG_GROWTH = log(GROWTH)
@@ -17,8 +17,8 @@ _LOG_GROWTH = log(GROWTH)
 class Latencies:
     """A DDSketch of whole milliseconds (Masson, Rim, Lee: DDSketch, PVLDB 12(12), 2019).
 
-    The longer the times, the wider their buckets: 0 ms is bucket 0 and a day is bucket 924. So nothing has to
-    be dropped, and merging two sketches gives exactly the result of adding everything to one.
+    Buckets of longer times are wider: 0 ms is in bucket 0, and a day in bucket 924. With so few buckets,
+    nothing has to be dropped, and merging two sketches gives exactly the result of adding everything to one.
     """
 
     def __init__(self, response_times_ms: Iterable[int] = ()) -> None:
@@ -28,7 +28,7 @@ class Latencies:
 
     @classmethod
     def from_json(cls, counts: Mapping[str, int]) -> Latencies:
-        """Parse the output of `to_json`."""
+        """Return the sketch that `to_json` rendered as these counts."""
         latencies = cls()
         latencies._counts.update({int(bucket): count for bucket, count in counts.items()})
         return latencies
@@ -65,5 +65,5 @@ def _bucket_of(response_time_ms: int) -> int:
 
 
 def _middle_of(bucket: int) -> int:
-    """Return the value with the same relative error to both bounds of a bucket."""
+    """Return the value in ms that has the same relative error to both bounds of a bucket."""
     return round(2 * GROWTH ** (bucket - 1) / (GROWTH + 1)) if bucket else 0

@@ -1,4 +1,4 @@
-"""The SQL of this package, for both databases. It also creates and drops PostgreSQL's partitions."""
+"""The SQL of stored checks, for PostgreSQL and SQLite. Also creates and drops PostgreSQL's partitions."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM checks WHERE monitor_id = $1"  # no
 async def insert_results(connection: BaseDBAsyncClient, results: Sequence[CheckResult]) -> None:
     """Store results in the caller's transaction, and create missing partitions.
 
-    Claims prevent two checks of a monitor at the same moment. If it happens anyway, the first result stays,
-    and the rest of the batch is stored.
+    Claims prevent two checks of a monitor at the same moment. If there are two results for a moment anyway,
+    the first result is kept, and the rest of the batch is stored.
     """
     if is_postgres(connection) and results:
         await _create_partitions(connection, {result.checked_at.astimezone(UTC).date() for result in results})
@@ -55,7 +55,7 @@ async def list_results(  # noqa: PLR0913 - what a client can ask for
 ) -> list[CheckResult]:
     """Return up to `limit` results of a monitor, newest first, from `start` until before `end`.
 
-    `before` continues where a page ended. None means unlimited.
+    `before` is the time of the last result on the previous page. None means that there is no such condition.
     """
     connection = current_backends().database.context.db()
     ends = [moment for moment in (end, before) if moment]
@@ -91,7 +91,7 @@ async def tally_results(
 
 
 async def _copy(rows: Sequence[tuple[object, ...]]) -> bool:
-    """Load rows by COPY, which is twice as fast as INSERT. Return False if any row already exists."""
+    """Store rows by COPY, which is twice as fast as INSERT. Store none and return False if any row exists."""
     try:
         async with transaction() as savepoint:
             postgres: Any = savepoint
@@ -106,7 +106,7 @@ def _read_result(row: Mapping[str, Any]) -> CheckResult:
     return CheckResult(**{**row, **read})
 
 
-# Only responses: failures lack some phases, and the time of a failure is a timeout's.
+# Only checks with a response are summed: failures lack some phases, and their time is that of a timeout.
 _SUM_PHASES = f"""
     SELECT monitor_id, count(*), sum(coalesce(dns_ms, 0)), sum(coalesce(connect_ms, 0)),
         sum(coalesce(tls_ms, 0)), sum(first_byte_ms), sum(response_time_ms)
@@ -120,7 +120,7 @@ _SUM_PHASES = f"""
 async def _sum_phases(
     connection: BaseDBAsyncClient, monitor_ids: Sequence[UUID], values: Sequence[object]
 ) -> dict[UUID, Phases]:
-    """Sum each monitor's phases. `values` are the start, the exclusive end and the ids, as stored."""
+    """Return the sums of each monitor's phases. `values` are the start, the exclusive end and the ids."""
     ids = ", ".join(f"${number}" for number, _ in enumerate(monitor_ids, start=3))
     _, rows = await connection.execute_query(spell(connection, _SUM_PHASES.format(ids=ids)), list(values))
     return {read_id(monitor_id): read_sums(*sums) for monitor_id, *sums in rows}
@@ -162,7 +162,10 @@ _SQLITE_EPOCH = "CAST(strftime('%s', substr(checked_at, 1, 19)) AS integer)"
 async def measure_windows(
     monitor_id: UUID, start: datetime, end: datetime, length: timedelta
 ) -> dict[datetime, Summary]:
-    """Aggregate a monitor's results in windows of whole seconds, by start. Empty windows are omitted."""
+    """Return a monitor's results, aggregated in windows of `length`, by the start of each window.
+
+    `length` is in whole seconds. Windows without results are omitted.
+    """
     connection = current_backends().database.context.db()
     epoch = _POSTGRES_EPOCH if is_postgres(connection) else _SQLITE_EPOCH
     seconds = length // timedelta(seconds=1)
@@ -182,10 +185,10 @@ MAX_MONITORS = 500
 
 
 async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) -> dict[UUID, list[Glimpse]]:
-    """Return up to `count` checks of each of at most `MAX_MONITORS` monitors, oldest first.
+    """Return the latest checks, up to `count`, of each of at most `MAX_MONITORS` monitors, oldest first.
 
-    This takes one statement. `since` keeps PostgreSQL from reading the partitions of all days. The list is
-    empty for a monitor without a check since then.
+    One statement reads all of them. Checks before `since` are left out, so that PostgreSQL need not read the
+    partitions of all days. The list is empty for a monitor without a check since then.
     """
     latest: dict[UUID, list[Glimpse]] = {monitor_id: [] for monitor_id in monitor_ids}
     if not monitor_ids:
@@ -201,7 +204,10 @@ async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) 
 
 
 def _select_glimpses(number: int, count: int) -> str:
-    """Select a monitor's newest checks. The first parameter is the earliest moment."""
+    """Return the SQL that selects the newest checks of the monitor with this number.
+
+    The first parameter of the SQL is the earliest moment.
+    """
     newest = (
         "SELECT checked_at, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
         f" WHERE monitor_id = ${number + 2} AND checked_at >= $1 ORDER BY checked_at DESC LIMIT {count:d}"
@@ -214,7 +220,8 @@ def _select_glimpses(number: int, count: int) -> str:
     return f"SELECT {columns} FROM ({newest}) AS latest"  # noqa: S608 - what stands above
 
 
-# A monitor's status changes whenever it goes up or down, so an old status saves reading its changes.
+# Monitors whose status has been up or degraded since before the range. The status changes whenever a monitor
+# goes up or down, so the state changes of these monitors need not be read.
 _UP_ALL_THE_TIME = """
     SELECT given.id FROM {given} JOIN monitors ON monitors.id = given.id
     JOIN watches ON watches.monitor_id = given.id
@@ -222,7 +229,7 @@ _UP_ALL_THE_TIME = """
         AND watches.seen_until > $2
 """
 
-# The changes within the range, and the one before it.
+# The state changes within the range, and the last one before it.
 _CHANGES = """
     SELECT given.id, changes.changed_at, changes.state, watches.seen_until
     FROM {given} JOIN watches ON watches.monitor_id = given.id
@@ -258,9 +265,9 @@ async def list_spans(
 async def list_changes(
     monitor_ids: Collection[UUID], start: datetime, end: datetime
 ) -> dict[UUID, tuple[list[Transition], datetime | None]]:
-    """Return the monitors' state changes in a range, and each monitor's `seen_until`.
+    """Return each monitor's state changes in a range, and its `seen_until`.
 
-    The change before the range is included. Monitors without changes are omitted.
+    The last change before the range is included. Monitors without changes are omitted.
     """
     found: dict[UUID, tuple[list[Transition], datetime | None]] = {}
     for id_, changed_at, state, seen_until in await _ask(_CHANGES, monitor_ids, start, end):
@@ -280,7 +287,10 @@ async def _ask(sql: str, monitor_ids: Collection[UUID], *moments: datetime) -> S
 
 
 async def hold_monitors(connection: BaseDBAsyncClient, after_id: UUID, limit: int) -> list[UUID]:
-    """Return the next portion of monitor ids, and prevent deletion until the transaction ends."""
+    """Return up to `limit` monitor ids after `after_id`, in order.
+
+    These monitors cannot be deleted until the transaction ends.
+    """
     lock = "FOR KEY SHARE" if is_postgres(connection) else ""
     sql = f"SELECT id FROM monitors WHERE id > $1 ORDER BY id LIMIT $2 {lock}"  # noqa: S608 - ours
     values = spell_values(connection, (after_id, limit))
@@ -320,10 +330,10 @@ async def delete_results(before: datetime) -> None:
             deleted_count, _ = await connection.execute_query(_DELETE_RESULTS, [str(before), ROWS_A_PORTION])
 
 
-# Processes that create or drop partitions take turns. The lock number is arbitrary.
+# Only one process at a time creates or drops partitions. The number of the advisory lock is arbitrary.
 _PARTITION_LOCK = 7_023_417_066
 
-# While a drop waits for its lock, all other queries wait behind it.
+# How long a drop waits for its lock. All other queries wait for that time, too.
 DROP_PATIENCE = "1s"
 
 _DAY = timedelta(days=1)
@@ -346,7 +356,8 @@ async def ensure_partitions(start: datetime, end: datetime) -> None:
 async def _create_partitions(connection: BaseDBAsyncClient, days: Iterable[date]) -> None:
     """Create the partitions missing for these days, in the caller's transaction.
 
-    While a table is being attached, others can insert. `CREATE TABLE … PARTITION OF` would lock them out.
+    Other transactions can insert while a table is being attached. `CREATE TABLE … PARTITION OF` would block
+    them.
     """
     if not await _find_missing_days(connection, days):
         return
@@ -363,7 +374,8 @@ async def _create_partitions(connection: BaseDBAsyncClient, days: Iterable[date]
 async def _drop_partitions(before: datetime) -> None:
     """Drop the partitions of days that ended by `before`, oldest first.
 
-    Raises `DatabaseUnavailable` if a reader blocks it for longer than `DROP_PATIENCE`; the next run retries.
+    Raises `DatabaseUnavailable` if a reader blocks a drop for longer than `DROP_PATIENCE`. The next run
+    retries.
     """
     async with transaction() as connection:
         names = [row["relname"] for row in await connection.execute_query_dict(_FIND_PARTITIONS)]
@@ -381,7 +393,7 @@ async def _drop_partition(name: str) -> None:
 
 async def _find_missing_days(connection: BaseDBAsyncClient, days: Iterable[date]) -> list[date]:
     named = {_partition_of(day): day for day in sorted(days)}
-    # Not to_regclass(): it caches that a table was missing, even if the table has been created since.
+    # to_regclass() is not used: it caches that a table was missing, even if the table has been created since.
     rows = await connection.execute_query_dict(f"{_FIND_PARTITIONS} AND relname = ANY($1)", [list(named)])
     found = {row["relname"] for row in rows}
     return [day for name, day in named.items() if name not in found]

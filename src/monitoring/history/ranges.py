@@ -1,4 +1,4 @@
-"""The time range that a client requests, and how it is divided. Pure."""
+"""Parses the time range that a client requests, and its division into windows. Has no side effects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ class Range:
 
 
 def read_limits(from_: str | None, to: str | None) -> tuple[datetime | None, datetime | None]:
-    """Parse the limits of a list, given in either order. None means unlimited."""
+    """Return the earliest and the latest time for a list, which a client may give in either order.
+
+    None means that there is no limit.
+    """
     start, end = (read_timestamp(text) if text else None for text in (from_, to))
     return (end, start) if start and end and start > end else (start, end)
 
@@ -32,10 +35,10 @@ def read_limits(from_: str | None, to: str | None) -> tuple[datetime | None, dat
 def read_range(
     from_: str | None, to: str | None, window: WindowName | None, *, now: datetime, default: timedelta
 ) -> Range:
-    """Parse the requested range. `default` is its length if `from` is omitted.
+    """Return the requested range. `default` is its length if `from_` is omitted.
 
-    The two may come in either order. Nothing is known of the future: a range ends now at the latest, and one
-    that lies ahead is empty. A range too long for one response is cut off at the start.
+    `from_` and `to` may be in either order. There is no data about the future, so a range ends at or before
+    `now`, and a range in the future is empty. A range too long for one response is cut off at the start.
     """
     end = read_timestamp(to) if to else now
     start = read_timestamp(from_) if from_ else min(end, now) - default

@@ -1,4 +1,4 @@
-"""Renders checks, uptime and response times as the document's schemas describe them."""
+"""Renders checks, uptime and response times as the OpenAPI document's schemas describe them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ PERCENTS = (50, 90, 95, 99)
 
 
 def represent_request(monitor_id: UUID, requested_at: datetime) -> dict[str, Any]:
-    """Render a `CheckRequested`."""
+    """Render the request of a check as the schema `CheckRequested` describes it."""
     return {"monitor_id": str(monitor_id), "requested_at": write_timestamp(requested_at)}
 
 
 def represent_page(results: Sequence[CheckResult], limit: int) -> dict[str, Any]:
-    """Render a `CheckList` of at most `limit` results. One more result means that further pages follow."""
+    """Render at most `limit` results as the schema `CheckList` describes them.
+
+    If there is one result more, the response has a cursor for the next page.
+    """
     page = results[:limit]
     return {
         "checks": [_represent_check(result) for result in page],
@@ -34,13 +37,13 @@ def represent_page(results: Sequence[CheckResult], limit: int) -> dict[str, Any]
 
 
 def represent_uptime(monitor_id: UUID, uptime: Uptime) -> dict[str, Any]:
-    """Render an `Uptime`."""
+    """Render a monitor's uptime as the schema `Uptime` describes it."""
     windows = [_represent_durations(*window) for window in uptime.windows]
     return {"monitor_id": str(monitor_id), **_represent_durations(*uptime.whole), "windows": windows}
 
 
 def represent_response_times(monitor_id: UUID, response_times: ResponseTimes) -> dict[str, Any]:
-    """Render a `ResponseTimes`."""
+    """Render a monitor's response times as the schema `ResponseTimes` describes them."""
     windows = [_represent_tally(*window) for window in response_times.windows]
     return {"monitor_id": str(monitor_id), **_represent_tally(*response_times.whole), "windows": windows}
 

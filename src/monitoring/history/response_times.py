@@ -1,4 +1,4 @@
-"""Percentiles of response times for any hours or days, from rollups and from results not yet rolled up."""
+"""Computes percentiles of response times for hours or days, from rollups and results not yet rolled up."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ class ResponseTimes:
 
 
 async def measure_response_times(monitor_id: UUID, asked: Range, now: datetime) -> ResponseTimes:
-    """Measure whole hours, or whole days where hours are no longer kept. The range is rounded outwards.
+    """Return a monitor's response times in a range, which is rounded outwards to whole hours.
 
-    Time without kept data is cut off. A range divided into hours begins where hours are still kept.
+    Where hourly rollups are no longer kept, it is rounded to whole days. Time for which no data is kept is
+    cut off. A range divided into hours begins where hourly rollups are still kept.
     """
     start, end = _round(asked, now)
     windows = divide(start, end, asked.window) if asked.window else []
@@ -63,7 +64,10 @@ def _round(asked: Range, now: datetime) -> Window:
 async def _read_parts(
     monitor_id: UUID, start: datetime, end: datetime, window: WindowName | None
 ) -> list[tuple[datetime, Tally]]:
-    """Read as few rows as possible: days, the hours around them, and the results of the last hour or two."""
+    """Return tallies that cover a range, each with its start, from as few rows as possible.
+
+    These are daily rollups, the hourly rollups around them, and the results of the last hour or two.
+    """
     hourly_until = await read_progress(HOURLY.name) or start
     daily_until = await read_progress(DAILY.name) or start
     days_start, days_end = ceil(start, _DAY), min(floor(end, _DAY), daily_until)

@@ -15,12 +15,12 @@ ROWS_A_PORTION = 500
 
 
 async def apply_retention(now: datetime) -> None:
-    """Delete what is too old at `now`.
+    """Delete rollups and results that are too old at `now`.
 
     Rollups are deleted by whole days. So are results on PostgreSQL, where the day's table is dropped. On
     SQLite, results are deleted as they expire, a few at a time.
 
-    Raises `DatabaseUnavailable` if somebody reads old results for too long. The next run retries.
+    Raises `DatabaseUnavailable` if another query reads old results for too long. The next run retries.
     """
     settings = current_backends().settings
     for window in (HOURLY.window, DAILY.window):

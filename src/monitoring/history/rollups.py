@@ -1,7 +1,7 @@
-"""Rolls results up: each ended hour becomes one row per monitor, and so does each day.
+"""Aggregates results into rollups: one row per monitor for each hour that has ended, and for each day.
 
 All workers may do this at the same time. The work is done in small transactions, each of which locks the
-job's progress. A worker that finds it locked leaves the job to the other one.
+job's progress. A worker that finds the progress locked leaves the job to the worker that locked it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitoring.history.queries import find_oldest_result, hold_monitors, tally_
 from monitoring.history.tallies import Phases, Tally
 from monitoring.history.timeline import floor
 
-# After this time, all results of an hour are stored: a claim ends at most 75 seconds after its check began.
+# This long after an hour, all its results are stored: a claim ends at most 75 seconds after its check began.
 SETTLING_TIME = timedelta(minutes=10)
 
 # The results of this many monitors are held in memory. At an interval of 30 seconds, an hour has 120 each.
@@ -30,7 +30,7 @@ MONITORS_A_PORTION = 100
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """Rolls data up into windows of one length. `name` identifies the row with the progress."""
+    """Aggregates data in windows of one length. `name` identifies the row that stores the progress."""
 
     name: str
     window: str
@@ -40,9 +40,10 @@ class _Job:
 
 
 async def roll_up(now: datetime) -> int:
-    """Roll up every settled hour, and every day of such hours. Return the number of windows.
+    """Roll up every hour whose results are all stored, and every day of such hours.
 
-    It continues where it stopped, however long ago. Existing rollups are replaced, not added to.
+    Return the number of hours and days. The work continues where it stopped, however long ago. Existing
+    rollups are replaced, not added to.
     """
     hour_count = await _catch_up(HOURLY, now - SETTLING_TIME)
     hourly_until = await read_progress(HOURLY.name)
@@ -60,7 +61,8 @@ async def _catch_up(job: _Job, until: datetime) -> int:
     window_count = 0
     starts_at = await read_progress(job.name) or await _begin(job)
     if starts_at and starts_at > until + SETTLING_TIME:
-        # A clock was ahead. Its rollups are replaced once these windows have ended.
+        # A machine whose clock was ahead rolled up these windows too early. They are rolled up again when
+        # they have ended.
         await Progress.filter(job=job.name, done_until=starts_at).update(done_until=floor(until, job.length))
         return 0
     while starts_at and starts_at + job.length <= until:
@@ -72,7 +74,10 @@ async def _catch_up(job: _Job, until: datetime) -> int:
 
 
 async def _begin(job: _Job) -> datetime | None:
-    """Start at the oldest result or hour, if there is one. The first of several workers decides."""
+    """Store and return the start of a job's first window, which contains the oldest result or hour.
+
+    Return None if there is no data. If several workers do this, the first one's start is kept.
+    """
     oldest = await job.find_oldest()
     if oldest is None:
         return None
@@ -82,7 +87,7 @@ async def _begin(job: _Job) -> datetime | None:
 
 
 async def _roll_up_window(job: _Job, starts_at: datetime) -> bool:
-    """Roll up one window of all monitors. Return False if another worker does or did it."""
+    """Roll up one window of all monitors. Return False if another worker is doing or has done this."""
     after_id = UUID(int=0)
     while True:
         async with transaction() as connection:
@@ -131,7 +136,7 @@ async def _read_hours(
 
 
 def tally_of(rollup: Rollup) -> Tally:
-    """Return a rollup's tally."""
+    """Return the tally that a rollup stores."""
     latencies, phases = Latencies.from_json(rollup.latencies), Phases(*rollup.phases or ())
     return Tally(rollup.check_count, rollup.failed_check_count, latencies, phases)
 

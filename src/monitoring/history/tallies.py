@@ -1,4 +1,7 @@
-"""Tallies: aggregates of any number of checks, and how their response times divide into phases. Pure."""
+"""Tallies: aggregates of any number of checks, with the phases of their response times.
+
+Has no side effects outside its objects.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from monitoring.monitors.health import Outcome
 
 
 class Phases(NamedTuple):
-    """Total milliseconds of `answer_count` responses. The transfer is what the other phases leave."""
+    """The total milliseconds of each phase of `answer_count` responses. The transfer is the last phase."""
 
     answer_count: int = 0
     dns_ms: int = 0
@@ -20,7 +23,7 @@ class Phases(NamedTuple):
     transfer_ms: int = 0
 
     def plus(self, other: Phases) -> Phases:
-        """Add the responses of other phases."""
+        """Return the sums of these phases and `other`."""
         return Phases(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
     def averages(self) -> tuple[float, ...] | None:
@@ -29,7 +32,7 @@ class Phases(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What is shown of some checks. Half the responses took at most `p50_ms`, and 95 % at most `p95_ms`."""
+    """The figures to show for some checks. Half the responses took up to `p50_ms`, 95 % up to `p95_ms`."""
 
     check_count: int = 0
     failed_check_count: int = 0
@@ -42,7 +45,7 @@ class Summary(NamedTuple):
 class Tally:
     """The number of checks and failures, and the response times and phases of the successful checks.
 
-    A check with an unknown outcome does not count, because we were offline.
+    A check with an unknown outcome is not counted, because this service was offline.
     """
 
     check_count: int = 0
@@ -51,7 +54,7 @@ class Tally:
     phases: Phases = field(default_factory=Phases)
 
     def add(self, outcome: str, response_time_ms: int | None) -> None:
-        """Count a check."""
+        """Count a check, unless its outcome is unknown."""
         if outcome == Outcome.UNKNOWN:
             return
         self.check_count += 1
@@ -74,13 +77,13 @@ class Tally:
 
 
 def transfer_of(response_time_ms: int, *phases_ms: int | None) -> int:
-    """Return the transfer time: what the other phases leave of a response time."""
+    """Return the transfer time: a response time minus its other phases."""
     # Each phase is rounded separately, so their sum may slightly exceed the whole.
     return max(0, response_time_ms - sum(each or 0 for each in phases_ms))
 
 
 def read_sums(answer_count: int, *sums_ms: int) -> Phases:
-    """Return phases from sums over this many responses: each phase but the transfer, then the total time."""
+    """Return the phases of this many responses. `sums_ms` are each phase but the transfer, then the total."""
     if not answer_count:
         return Phases()
     dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms = map(int, sums_ms)

@@ -1,4 +1,7 @@
-"""How long a monitor was in each state: sums over its state changes. Pure."""
+"""Computes how long a monitor was in each state, from its state changes.
+
+Has no side effects outside its objects.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +44,11 @@ class Durations:
 
 
 class Timeline:
-    """Sums up windows change by change. A long history can be given in portions, which are not kept.
+    """Adds up, change by change, how long a monitor was in each state in each of some windows.
 
-    Windows are in order and do not overlap. Pending time counts as unknown. Time in `maintenance`, which
-    holds ordered spans that do not overlap, counts as maintenance, unless the monitor is paused.
+    A long history can be given in portions, which are not kept. Windows are in order and do not overlap, and
+    so are the spans of `maintenance`. Pending time counts as unknown. Time in these spans counts as
+    maintenance, unless the monitor is paused.
     """
 
     def __init__(self, windows: Sequence[Window], maintenance: Sequence[Window] = ()) -> None:
@@ -65,8 +69,8 @@ class Timeline:
     def end(self, seen_until: datetime | None) -> tuple[Durations, list[Durations]]:
         """Return the durations of all windows together, and of each window.
 
-        The last state lasts forever. UP and DOWN, however, end at `seen_until` unless that is None; the time
-        after it is unknown.
+        The last state lasts forever, except that UP and DOWN end at `seen_until` unless that is None. The
+        time after `seen_until` is unknown.
         """
         if seen_until and self._state in (State.UP, State.DOWN):
             moment = max(_in_microseconds(seen_until), self._since)
@@ -97,7 +101,7 @@ class Timeline:
 
 
 class _Spans:
-    """Ordered spans that do not overlap. A lookup takes logarithmic time."""
+    """Ordered spans of time that do not overlap. A lookup takes logarithmic time."""
 
     def __init__(self, spans: Sequence[Window]) -> None:
         self._starts = [_in_microseconds(start) for start, _ in spans]
@@ -120,7 +124,7 @@ def measure(
     seen_until: datetime | None,
     maintenance: Sequence[Window] = (),
 ) -> list[Durations]:
-    """Sum up each window of a complete history."""
+    """Return the durations of each window, from all state changes of a monitor."""
     timeline = Timeline(windows, maintenance)
     timeline.go_on(changes)
     _, durations = timeline.end(seen_until)

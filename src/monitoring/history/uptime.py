@@ -19,7 +19,7 @@ from monitoring.monitors.models import Monitor, StateChange
 # How many changes are read at once. A server that keeps failing and recovering causes a million a year.
 PORTION = 2000
 
-# The ratios of a monitor that was only up, or only down
+# The uptime ratio of a monitor that was only up, or only down.
 _RATIOS = {State.UP: 1.0, State.DOWN: 0.0}
 
 
@@ -32,10 +32,10 @@ class Uptime:
 
 
 async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
-    """Measure a monitor, its check state loaded, in a range that ends now at the latest.
+    """Return a monitor's uptime in a range that ends now or earlier. `monitor.check_state` must be loaded.
 
-    This reads the changes within the range and the one before it, however many checks there were. Only one
-    portion of them is in memory at a time, plus the maintenance spans.
+    The uptime is computed from the state changes within the range and the last one before it, not from
+    checks. Only one portion of the changes is in memory at a time, plus the maintenance spans.
     """
     whole = (asked.start, asked.end)
     windows = divide(*whole, asked.window) if asked.window else [whole]
@@ -72,7 +72,8 @@ def _measure_ratio(
     states = {state for _, state in (history if lasts else earlier)} & _RATIOS.keys()
     if spans or states == _RATIOS.keys():
         return measure(history, [window], seen_until, spans)[0].uptime_ratio
-    # Most monitors are only up, or only down, and a list may have thousands.
+    # No sums are needed for a monitor that was only up, or only down. Most monitors are, and a list may have
+    # thousands.
     return _RATIOS[states.pop()] if states else None
 
 

@@ -1,4 +1,4 @@
-"""Announces warnings: degradation, and certificates that expire soon."""
+"""Announces a monitor's warnings to channels: that it is degraded, or that its certificate expires soon."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitoring.notifications.routing import Announcement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned:
-    """How a check changed a monitor's warnings. `message` says why the monitor is degraded, if it is."""
+    """A monitor's warnings before and after a check. `message` says why the monitor is degraded, if it is."""
 
     monitor: MonitorSubject
     before: Warnings
@@ -28,7 +28,10 @@ class Warned:
 
 
 async def announce_warnings(warned: Sequence[Warned]) -> list[UUID]:
-    """Announce new warnings in the caller's transaction. Returns deliveries to nudge after the commit."""
+    """Store notifications of new and ended warnings in the caller's transaction.
+
+    Return the ids of the deliveries to send after the commit, with `nudge`.
+    """
     announcements = [announcement for each in warned for announcement in _announcements_of(each)]
     return await announce(announcements) if announcements else []
 

@@ -1,4 +1,4 @@
-"""Rules for a monitor's assertions about a response that their schema cannot express. Pure."""
+"""Checks a monitor's assertions against rules that their schema cannot express. Has no side effects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitoring.monitors.patterns import UnreadablePatternError, read_pattern
 # Comparisons whose value is a regular expression.
 BY_PATTERN = frozenset({"matches", "not_matches"})
 
-# Sources that need the response body, which HEAD does not get.
+# Sources that need a response body, which the response to a HEAD request does not have.
 OF_BODY = frozenset({"json", "body"})
 
 

@@ -24,7 +24,11 @@ _UNKNOWN_HEALTH = Health(State.PENDING)._asdict()
 
 
 def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChange]:
-    """Return a new monitor's rows. Its checks begin at once, unless it is paused or waits for a ping."""
+    """Return a new monitor's check state and first state change, which the caller must save.
+
+    The first check is due at once. A paused monitor has no due time, and neither has a heartbeat before its
+    first ping.
+    """
     first_at = None if monitor.type == HEARTBEAT else now
     check_state = CheckState(monitor_id=monitor.id, **_beginning(monitor.paused, first_at, now))
     monitor.remember(check_state)
@@ -32,11 +36,12 @@ def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChan
 
 
 async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:
-    """Pause or restart each monitor's checks according to its `paused`. Return the start time by monitor.
+    """Pause or restart each monitor's checks according to its `paused`.
 
-    A monitor's health starts over, and the result of a check in progress is dropped. A monitor resumed before
-    that check's lease ends is first checked when the lease ends. Pausing resolves an open incident, because
-    no check would.
+    Return, by monitor id, the time from which this applies. A monitor's health starts over, and the result of
+    a check in progress is dropped. A checker's claim on such a check still lasts until its lease ends, and a
+    monitor resumed before then is first checked when the lease ends. Pausing resolves an open incident,
+    because no check would.
     """
     since = await _follow_last_changes([monitor.id for monitor in monitors], now)
     appointments = await begin_anew(monitors, since)
@@ -66,13 +71,13 @@ async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[
 
 
 async def check_changed(monitor: Monitor, now: datetime) -> None:
-    """Have a monitor checked soon after a change. The result of a check in progress is dropped."""
+    """Schedule a check soon after a monitor was changed. The result of a check in progress is dropped."""
     check_state = monitor.check_state
-    changes: dict[str, object] = {"certificate_expires_at": None}  # the certificate may be another one now
-    if monitor.type == HEARTBEAT and check_state.settled == State.PENDING:  # there is nothing to check yet
+    changes: dict[str, object] = {"certificate_expires_at": None}  # the certificate may have changed
+    if monitor.type == HEARTBEAT and check_state.settled == State.PENDING:  # it is neither up nor down yet
         due_at = await find_appointment(monitor, now)
         changes |= {"claim": None, "due_at": due_at, "next_check_at": due_at}
-    elif check_state.claim:  # a claim that no checker holds; the lease goes on, so two checks never overlap
+    elif check_state.claim:  # no checker holds the new claim; the lease stays, so checks never overlap
         changes |= {"claim": uuid4(), "next_check_at": check_state.due_at}
     elif check_state.next_check_at:
         due_at = min(check_state.next_check_at, now + CHANGE_DELAY)
@@ -85,9 +90,10 @@ async def _update(check_state: CheckState, **changes: object) -> None:
 
 
 def _beginning(paused: bool, first_at: datetime | None, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a column
-    """Return the initial columns. If paused, `next_check_at` is the earliest possible check.
+    """Return the columns of a check state that starts over.
 
-    Without `first_at`, the first ping sets the due time.
+    For a paused monitor, `next_check_at` stores the earliest time of its next check. If `first_at` is None,
+    the first ping sets the due time.
     """
     return {
         "due_at": None if paused else first_at,
@@ -98,13 +104,16 @@ def _beginning(paused: bool, first_at: datetime | None, now: datetime) -> dict[s
 
 
 def _not_before(check_state: CheckState, now: datetime) -> datetime:
-    """Return the earliest time at which no check can be in progress."""
+    """Return `now`, or the end of the lease of a check that may still be in progress."""
     lease_ends_at = (check_state.due_at or check_state.next_check_at) if check_state.claim else None
     return max(lease_ends_at or now, now)
 
 
 async def _follow_last_changes(monitor_ids: Sequence[UUID], now: datetime) -> dict[UUID, datetime]:
-    """Return `now` for each monitor, or just after its last change if a fast clock dated that change."""
+    """Return the time of each monitor's next state change, which must be later than its last change.
+
+    This is `now`, unless a machine whose clock is ahead dated the last change later than that.
+    """
     last_changes = (
         await StateChange.filter(monitor_id__in=list(monitor_ids))
         .annotate(last=Max("changed_at"))

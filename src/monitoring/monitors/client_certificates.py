@@ -1,4 +1,4 @@
-"""How a monitor's client certificate, which contains its private key, is stored: encrypted."""
+"""Encrypts, masks and decrypts a monitor's client certificate, which contains its private key."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from monitoring.monitors.models import Monitor
 
 
 def store_client_certificate(client_certificate: str | None) -> str | None:
-    """Return the value of the column."""
+    """Return the client certificate as its column stores it: encrypted."""
     return None if client_certificate is None else encrypt(client_certificate)
 
 
@@ -23,5 +23,8 @@ def read_client_certificate(stored: str | None) -> str | None:
 
 
 async def encrypt_client_certificates() -> Encrypted:
-    """Encrypt the certificates with the first key, where they are encrypted with another."""
+    """Re-encrypt all client certificates with the first encryption key.
+
+    Return how many rows were re-encrypted, and how many cannot be decrypted.
+    """
     return await encrypt_column(Monitor.exclude(client_certificate=None), "client_certificate")

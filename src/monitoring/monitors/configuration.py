@@ -1,4 +1,4 @@
-"""A monitor's configuration: the fields of the document's MonitorCreate, and their defaults."""
+"""A monitor's configuration: the fields of MonitorCreate in the OpenAPI document, and their defaults."""
 
 from __future__ import annotations
 
@@ -39,19 +39,22 @@ _SCHEMA = "MonitorCreate"
 
 @cache
 def monitor_types() -> tuple[str, ...]:
-    """Return the document's monitor types."""
+    """Return the monitor types that the OpenAPI document defines."""
     return tuple(published_document().root["components"]["schemas"]["MonitorType"]["enum"])
 
 
 @cache
 def column_names() -> tuple[str, ...]:
-    """Return the columns that hold a configuration. `settings` holds the field named after the type."""
+    """Return the names of the columns that store a configuration.
+
+    The column `settings` stores the field that is named after the monitor's type, such as `dns`.
+    """
     columns = [name for name in field_names(_SCHEMA) if name not in monitor_types()]
     return (*columns, "settings")
 
 
 def represent_configuration(columns: Mapping[str, Any]) -> Configuration:
-    """Render the configuration that columns hold as responses show it, in the document's order."""
+    """Return the configuration that columns store as responses show it, in the OpenAPI document's order."""
     shown = {name: columns[name] for name in column_names()}
     shown["request_headers"] = show_headers(shown["request_headers"])
     shown["client_certificate"] = show_client_certificate(shown["client_certificate"])
@@ -60,7 +63,7 @@ def represent_configuration(columns: Mapping[str, Any]) -> Configuration:
 
 
 def configuration_of(monitor: Monitor) -> Configuration:
-    """Return a monitor's configuration as responses show it, in the document's order."""
+    """Return a monitor's configuration as responses show it, in the OpenAPI document's order."""
     return represent_configuration({name: getattr(monitor, name) for name in column_names()})
 
 
@@ -91,9 +94,9 @@ def default_configuration() -> Mapping[str, Json]:
 
 
 def complete_settings(monitor_type: str, settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a type's settings with defaults for missing ones; unknown settings are left out.
+    """Return the settings of a monitor type, with defaults for missing settings and without unknown ones.
 
-    So settings stored by another release can be read.
+    Settings that another release stored can therefore be read.
     """
     defaults = read_settings_defaults(_SCHEMA, monitor_type)
     return {name: settings.get(name, default) for name, default in defaults.items()}

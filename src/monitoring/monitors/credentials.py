@@ -1,4 +1,4 @@
-"""Determines which request headers are credentials, and masks their values. Pure.
+"""Determines which request headers are credentials, and masks their values. Has no side effects.
 
 A patch that contains the mask keeps the stored value.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from monitoring.backends.encryption import MASK
 
-# Parts of credential header names, such as Authorization, Cookie and X-Api-Key.
+# Parts of the names of headers with credentials, such as Authorization, Cookie and X-Api-Key.
 _NAME = re.compile("auth|cookie|credential|jwt|key|passw|pwd|secret|session|signature|token", re.IGNORECASE)
 
 _VALUE = re.compile(
@@ -19,8 +19,8 @@ _VALUE = re.compile(
     r"|eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*"  # a JWT: base64 of `{"`
     r"|://[^\s/:@]*:[^\s/@]+@"  # a password in an address
     r"|-----BEGIN "  # PEM
-    # What keys begin with at AWS, GitHub, GitLab, Google, Hugging Face, npm, OpenAI, PyPI, SendGrid, Slack,
-    # Stripe and Shopify, at senders of Standard Webhooks, and here
+    # Prefixes of the keys of AWS, GitHub, GitLab, Google, Hugging Face, npm, OpenAI, PyPI, SendGrid, Slack,
+    # Stripe and Shopify, of Standard Webhooks, and of this service
     r"|\b(?:A[KS]IA[A-Z0-9]{16}|gh[oprsu]_\w{20}|github_pat_\w{20}|gl[a-z]{2,5}-[\w-]{20}|AIza[\w-]{20}"
     r"|ya29\.[\w-]{10}|hf_\w{20}|npm_\w{20}|sk-[\w-]{20}|pypi-\w{20}|SG\.[\w-]{16}|xox[a-z]-[\w-]{10}"
     r"|[rs]k_(?:live|test)_\w{10}|shp[a-z]{2}_\w{20}|whsec_[\w+/]{10}|mon_secret_\w{10})"
@@ -28,7 +28,7 @@ _VALUE = re.compile(
 
 
 def is_credential(name: str, value: str) -> bool:
-    """Return whether a header is named like a credential, or its value looks like one and is not empty."""
+    """Return whether a header's value is not empty, and its name or value looks like that of a credential."""
     return bool(value) and bool(_NAME.search(name) or _VALUE.search(value))
 
 
@@ -38,12 +38,15 @@ def find_credentials(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def mask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str, str]:
-    """Replace credentials with the mask."""
+    """Return the headers with the values of credentials replaced by the mask."""
     return {name: MASK if name in credentials else value for name, value in headers.items()}
 
 
 def unmask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str, str]:
-    """Replace masks with their credentials. A masked header without a credential is left out."""
+    """Return the headers with masks replaced by the credentials of the same name.
+
+    A masked header without a credential is left out.
+    """
     return {
         name: credentials.get(name, value) if value == MASK else value
         for name, value in headers.items()

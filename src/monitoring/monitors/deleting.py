@@ -98,12 +98,12 @@ async def carry_out_deletions(now: datetime) -> int:
 
 async def _carry_out(pending: PendingDeletion) -> bool:
     async with transaction():
-        # Locked by the process that undoes the deletion or carries it out.
+        # A process that undoes or carries out this deletion locks its row; a locked row is skipped.
         held = PendingDeletion.filter(id=pending.id).select_for_update(skip_locked=True)
         if not await held.exists():
             return False
         try:
             await delete_monitor(pending.team_id, pending.monitor_id)
-        except Problem:  # it was deleted meanwhile
+        except Problem:  # the monitor was deleted meanwhile
             return False
         return True

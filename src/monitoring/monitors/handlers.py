@@ -1,4 +1,4 @@
-"""The operations of the Monitors tag."""
+"""Handlers for the operations that the OpenAPI document tags with Monitors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def put_monitor_by_key(  # noqa: PLR0913 - one argument a parameter of the
     if_match: str | None = None,
     if_none_match: str | None = None,
 ) -> Reply:
-    """Create or replace the monitor with a key."""
+    """Create the monitor with this key, or replace its configuration."""
     conditions = Conditions(if_match, if_none_match)
     saved = await service.find_monitor_by_key(caller.team_id, key)
     given = await prepare_placed_contract(caller.team_id, body, saved)
@@ -104,7 +104,7 @@ async def delete_monitor(monitor_id: str, caller: Caller, if_match: str | None =
 
 
 async def mute_monitor(monitor_id: str, body: Json, caller: Caller) -> Reply:
-    """Mute a monitor, and return its mute."""
+    """Mute a monitor for some seconds or until it is unmuted, and return the mute."""
     mute = await muting.mute_monitor(
         caller.team_id, UUID(monitor_id), body.get("duration_seconds"), by=caller.actor
     )

@@ -1,4 +1,4 @@
-"""What follows from checks: a monitor's status, its incidents and how its time is counted. Pure."""
+"""Derives a monitor's status, incidents and counted time from its checks. Has no side effects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GRACE = timedelta(seconds=120)
 
 
 class Outcome(StrEnum):
-    """The outcome of one check, which holds until the next one. UNKNOWN means that we were offline."""
+    """The outcome of one check, which holds until the next. UNKNOWN means that this service was offline."""
 
     UP = auto()
     DEGRADED = auto()
@@ -31,7 +31,7 @@ class State(StrEnum):
     MAINTENANCE = auto()
 
 
-# Every MonitorStatus of the document: the values of `status_of`, PAUSED and MAINTENANCE.
+# Every MonitorStatus of the OpenAPI document: the values of `status_of`, PAUSED and MAINTENANCE.
 STATUSES = (*map(str, State), "degraded", "validating")
 
 
@@ -45,8 +45,9 @@ class Transition(NamedTuple):
 class Health(NamedTuple):
     """A monitor's confirmed state, and the streak that may change it.
 
-    `settled` is PENDING, UP or DOWN. The streak counts consecutive outcomes that contradict it. `seen_until`
-    is the time until which the last outcome holds; None before the first outcome.
+    `settled` is PENDING, UP or DOWN. `streak` counts consecutive outcomes that contradict `settled`. While
+    `is_blind`, nothing is known about the monitor, and its time counts as UNKNOWN. `seen_until` is the time
+    until which the last outcome holds; None before the first outcome.
     """
 
     settled: State
@@ -58,10 +59,11 @@ class Health(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """What follows from a check: the new health, state changes, and whether an incident opens or ends.
+    """What follows from a check: the new health, state changes, and when an incident opens or is resolved.
 
-    Changes are oldest first; one confirmed by a streak lies in the past. A change replaces an earlier one at
-    the same time: this happens only when an offline period ends and the previous state holds again.
+    `changes` are oldest first. A change that a streak confirms is dated from the start of the streak. A
+    change replaces an earlier change at the same time, which happens only when an offline period ends and the
+    previous state holds again.
     """
 
     health: Health
@@ -79,11 +81,12 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
     failure_threshold: int,
     recovery_threshold: int,
 ) -> Observation:
-    """Apply a monitor's next check; `checked_at` is later than in all earlier calls.
+    """Return what follows from a monitor's next check. `checked_at` must be later than in all earlier calls.
 
     A monitor goes down or recovers after a threshold of consecutive outcomes, dated from the first of them. A
-    pending monitor is up after its first success. A blind period (we were offline, or no check was made) ends
-    the streak and changes nothing else: a failure next to it proves nothing.
+    pending monitor is up after its first success. A blind period, in which this service was offline or made
+    no check, ends the streak and keeps the settled state, because a failure just before or after such a
+    period may be this service's own fault.
     """
     was_unwatched = health.seen_until is not None and checked_at > health.seen_until
     before = _blinded(health) if was_unwatched else health
@@ -108,14 +111,14 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
 def outcome_in_maintenance(outcome: Outcome) -> Outcome:
     """Return the outcome of a check in maintenance. A failure counts as if there had been no check.
 
-    So no incident opens, and the time after the maintenance is unknown until its first check. Successes count
-    as usual: they resolve an incident opened earlier.
+    A failure therefore opens no incident, and the time after the maintenance is unknown until the next check.
+    Successes count as usual, and resolve an incident that was opened before.
     """
     return Outcome.UNKNOWN if outcome == Outcome.DOWN else outcome
 
 
 def status_of(health: Health) -> str:
-    """Return the document's MonitorStatus of a monitor that is neither paused nor in maintenance."""
+    """Return the MonitorStatus of a monitor that is neither paused nor in maintenance."""
     if health.is_blind:
         return "unknown"
     if health.settled == State.DOWN:

@@ -1,4 +1,4 @@
-"""Evaluates clients' JSON paths (RFC 9535) with bounded work. Pure."""
+"""Evaluates clients' JSON paths (RFC 9535) with bounded work. Has no side effects."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from jsonpath_rfc9535.selectors import FilterSelector
 from monitoring.contract.document import Json
 from monitoring.monitors.patterns import TooMuchWorkError, UnreadablePatternError, read_pattern
 
-# Values in the response times characters of the path: about 0.2 seconds. A path of only names and indexes is
-# unlimited.
+# The limit of work, which takes about 0.2 seconds: the number of values in the response, times the number of
+# characters in the path. It does not apply to a path that consists of names and indexes alone.
 MAX_WORK = 500_000
 MAX_STEPS_IN_FILTER = 10_000  # of a regular expression, per value
 MAX_DEPTH = 100
@@ -119,7 +119,7 @@ def _queries_in(expression: Expression) -> Iterator[JSONPathQuery]:
 
 
 class _Regexp(FilterFunction):
-    """`match` and `search` (RFC 9535 §2.4.6): RE2 accepts what I-Regexp (RFC 9485) allows, and more."""
+    """The functions `match` and `search` (RFC 9535 §2.4.6). RE2 accepts all of I-Regexp (RFC 9485)."""
 
     arg_types = [ExpressionType.VALUE, ExpressionType.VALUE]  # noqa: RUF012 - as the library declares it
     return_type = ExpressionType.LOGICAL
@@ -142,7 +142,7 @@ class _Environment(JSONPathEnvironment):
     max_recursion_depth = MAX_DEPTH
 
     def setup_function_extensions(self) -> None:
-        """Replace the two functions that a pattern could keep busy forever."""
+        """Replace `match` and `search`, which a hostile pattern could otherwise keep busy forever."""
         super().setup_function_extensions()
         self.function_extensions["match"] = _Regexp(is_whole=True)
         self.function_extensions["search"] = _Regexp(is_whole=False)

@@ -59,7 +59,7 @@ async def mute_monitors(
 
 
 async def unmute_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, by: Actor) -> Collection[UUID]:
-    """Unmute these monitors. Return the ids of all that belong to the team, muted before or not."""
+    """Unmute these monitors. Return the ids of those in the team, including those that were not muted."""
     async with transaction():
         names = await name_monitors(team_id, monitor_ids)
         unmuted = await remove_mutes(team_id, [*names])

@@ -1,4 +1,4 @@
-"""Clients' regular expressions in RE2's syntax, which run in linear time and here in bounded time. Pure."""
+"""Matches clients' regular expressions with RE2, in linear and bounded time. Has no side effects."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from functools import lru_cache
 
 import re2
 
-# A step is one program instruction for one byte of text, about 25 ns. RE2 seldom needs all steps.
+# A step is one instruction of the compiled pattern for one byte of text, about 25 ns. RE2 seldom needs all
+# steps.
 MAX_STEPS = 50_000_000
 MAX_PROGRAM_SIZE = 5_000
 MAX_BYTES = 1_048_576  # of memory, for a program and its cached states
 
 
 class UnreadablePatternError(Exception):
-    """A pattern that RE2 rejects; `reason` is RE2's, without any part of the pattern."""
+    """A pattern that RE2 rejects; `reason` is RE2's message, without any part of the pattern."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -21,7 +22,7 @@ class UnreadablePatternError(Exception):
 
 
 class TooMuchWorkError(Exception):
-    """The text is too long for this pattern or path."""
+    """A text is too long to be searched with a pattern or a JSON path."""
 
 
 class Pattern:
@@ -39,12 +40,12 @@ class Pattern:
             raise UnreadablePatternError(_TOO_LARGE)
 
     def is_in(self, text: str, max_steps: int = MAX_STEPS) -> bool:
-        """Return whether the pattern matches somewhere. Raises TooMuchWorkError."""
+        """Return whether the pattern matches anywhere in a text. Raises TooMuchWorkError."""
         self._limit(text, max_steps)
         return self._compiled.search(text) is not None
 
     def is_all_of(self, text: str, max_steps: int = MAX_STEPS) -> bool:
-        """Return whether the pattern matches the whole text. Raises TooMuchWorkError."""
+        """Return whether the pattern matches a whole text. Raises TooMuchWorkError."""
         self._limit(text, max_steps)
         return self._compiled.fullmatch(text) is not None
 

@@ -1,6 +1,6 @@
-"""The SQL of this package: monitors as clients read them, and incidents that need reminders.
+"""The SQL that reads monitors for clients, and incidents that need reminders.
 
-Monitors are plain rows, since a list of ORM objects costs four times as much.
+Monitors are returned as plain rows, because a list of ORM objects costs four times as much.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import Mute
 
-# By name: a monitor's columns, the columns of its check state that clients see, and its mute.
+# Columns by name: those of a monitor, and those of its check state, mute and heartbeat that clients see.
 MonitorRow: TypeAlias = "Mapping[str, Any]"
 
 _OF_CHECK_STATE = ("last_checked_at", "next_check_at", "last_response_time_ms", "last_error")
@@ -46,7 +46,7 @@ _WILDCARD = re.compile(r"[\\%_]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFilter:
-    """Which monitors to list. All fields that are not None must match, and so must all tags.
+    """Which monitors to list. A monitor must match all fields that are not None, and have all `tags`.
 
     `leaves_out_deleted` excludes monitors whose deletion can still be undone.
     """
@@ -66,7 +66,7 @@ class MonitorOrder(StrEnum):
     BEST = auto()
     NAME = auto()
     REVERSED_NAME = auto()
-    UPTIME = auto()  # lowest first; the caller measures it
+    UPTIME = auto()  # lowest first; the caller computes the uptime
     HIGHEST_UPTIME = auto()
     SLOWEST = auto()  # by the response time of the last check
     QUICKEST = auto()
@@ -159,17 +159,17 @@ async def find_among(team_id: UUID, wanted: MonitorFilter, monitor_ids: Collecti
 
 
 async def count_statuses(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
-    """Count a team's monitors by status."""
+    """Return the number of a team's monitors that match a filter, by status."""
     return Counter(await _count_by("status", team_id, wanted))
 
 
 async def count_types(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
-    """Count a team's monitors by type."""
+    """Return the number of a team's monitors that match a filter, by type."""
     return Counter(await _count_by("type", team_id, wanted))
 
 
 async def count_tags(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
-    """Count a team's monitors by tag."""
+    """Return the number of a team's monitors that match a filter, by tag."""
     counts: Counter[str] = Counter()
     for tags, number in (await _count_by("tags", team_id, wanted)).items():
         counts.update(dict.fromkeys(orjson.loads(tags), number))
@@ -177,7 +177,7 @@ async def count_tags(team_id: UUID, wanted: MonitorFilter) -> Counter[str]:
 
 
 async def _count_by(column: str, team_id: UUID, wanted: MonitorFilter) -> dict[str, int]:
-    """Count a team's monitors by the value of a column."""
+    """Return the number of a team's monitors that match a filter, by the value of a column."""
     given = _conditions(team_id, wanted)
     sql = f"SELECT {column} AS held, count(*) AS number FROM monitors {_where(given)} GROUP BY {column}"  # noqa: S608 - ours
     connection = current_backends().database.context.db()
@@ -212,7 +212,7 @@ def _among(monitor_ids: Collection[UUID]) -> tuple[str, Any]:
 
 
 def _conditions(team_id: UUID, wanted: MonitorFilter) -> list[tuple[str, Any]]:
-    """Return a filter's conditions, each with its value."""
+    """Return a filter's SQL conditions, each with the value of its parameter."""
     conditions = [
         _of_team(team_id),
         ("monitors.type = {}", wanted.type),
@@ -236,7 +236,7 @@ def _values(given: Sequence[tuple[str, Any]]) -> list[Any]:
 
 
 async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
-    """Read monitors. A subquery selects them first, so that only the page's rows are joined."""
+    """Read the monitors that `source` selects. A subquery selects them first, so only these are joined."""
     columns = [
         *(f"monitors.{name}" for name in _columns_of_monitors()),
         *(f"watches.{name}" for name in _OF_CHECK_STATE),
@@ -283,11 +283,11 @@ def _columns_of_monitors() -> Sequence[str]:
 
 
 def _of_team(team_id: UUID) -> tuple[str, Any]:
-    """Return a condition for a team's monitors that uses the index of (team, id) for every page.
+    """Return a condition for a team's monitors that lets PostgreSQL use the index (team, id) for every page.
 
-    With `=`, PostgreSQL would conclude that ordering by id alone is enough, and might walk the primary key
-    past everything that other teams have created since. It sees that this array has one element; if the whole
-    array were a parameter, it would estimate ten elements, and plan every list anew.
+    With `=`, PostgreSQL would order by the id alone, and might scan the primary key past all monitors that
+    other teams have created since. The array is written out, so that PostgreSQL plans for one element. If the
+    array were a parameter, PostgreSQL would estimate ten elements, and plan every list anew.
     """
     is_team = "= ANY(ARRAY[{}::uuid])" if is_postgres(current_backends().database.context.db()) else "= {}"
     return f"monitors.team_id {is_team}", str(team_id)
@@ -298,9 +298,9 @@ def _contains(text: str) -> str:
     return f"%{escaped}%"
 
 
-# Excludes incidents with a recent or pending delivery to the channel, or with one skipped for a reason other
-# than a mute. The lower bound on the id uses the index of (channel, id), so that a month of old deliveries is
-# not read.
+# Excludes incidents with a recent or pending delivery to the channel, or with a delivery skipped for a reason
+# other than a mute. The lower bound on the id uses the index (channel, id), so that a month of old deliveries
+# is not read.
 _TO_REMIND_OF = """
     SELECT id, monitor_id FROM incidents
     WHERE team_id = $1 AND resolved_at IS NULL AND acknowledged_at IS NULL AND confirmed_at <= $2
@@ -316,10 +316,11 @@ _TO_REMIND_OF = """
 async def find_incidents_to_remind_of(
     team_id: UUID, channel_id: UUID, before: datetime, oldest_delivery_id: UUID, told_nothing: str
 ) -> dict[UUID, UUID]:
-    """Return open incidents that a channel may be reminded of, oldest first, each with its monitor's id.
+    """Return a team's incidents that a channel may be reminded of, oldest first, each with its monitor's id.
 
-    Deliveries older than `oldest_delivery_id` are ignored. A delivery up to `before` counts only if it is
-    pending, or skipped with another message than `told_nothing`.
+    These are open, unacknowledged incidents that were confirmed up to `before`. An incident is left out if
+    the channel has a delivery about it that was created after `before`, is pending, or was skipped with a
+    message other than `told_nothing`. Deliveries older than `oldest_delivery_id` are ignored.
     """
     connection = current_backends().database.context.db()
     values = spell_values(connection, (team_id, before, channel_id, oldest_delivery_id, told_nothing))

@@ -31,7 +31,10 @@ def entries_of(monitor: Monitor, action: Action, by: Actor | None) -> list[Audit
 async def record_change(
     monitor: Monitor, before: Configuration, after: Configuration, by: Actor | None
 ) -> None:
-    """Record a change. Both configurations contain the credentials that checks send."""
+    """Record in the audit log how a monitor's configuration changed; without an actor, do nothing.
+
+    Both configurations contain the credentials that checks send.
+    """
     if by is None:
         return
     changed = find_changed_fields(before, after)
@@ -47,7 +50,7 @@ def name_changed_fields(before: Configuration, after: Configuration) -> list[str
     """Return the dotted names of the changed fields, sorted.
 
     Both configurations contain the credentials that checks send. If only the contract's document has changed,
-    that is `contract`.
+    the field `contract` counts as changed.
     """
     old, new = ({**each, "contract": conceal_contract(each["contract"])} for each in (before, after))
     changed = find_changed_fields(old, new)
@@ -57,7 +60,10 @@ def name_changed_fields(before: Configuration, after: Configuration) -> list[str
 
 
 def _show(configuration: Configuration) -> Mapping[str, Json]:
-    """Mask credentials and sent data: the log is permanent, and bodies contain passwords and tokens."""
+    """Return a configuration for the audit log, with credentials and sent data masked.
+
+    The audit log is permanent, and the data that checks send may contain passwords and tokens.
+    """
     hidden = {name: MASK if configuration[name] else None for name in ("request_body", "client_certificate")}
     headers = show_headers(configuration["request_headers"])
     contract = conceal_contract(configuration["contract"])

@@ -33,7 +33,10 @@ async def remind(now: datetime) -> None:
 
 
 async def _remind_channel(channel_id: UUID, now: datetime) -> list[UUID]:
-    """Queue one channel's reminders, and keep the channel locked. Returns deliveries to nudge."""
+    """Lock a channel, and store its due reminders, in the caller's transaction.
+
+    Return the ids of the deliveries to send after the commit, with `nudge`.
+    """
     locked = NotificationChannel.select_for_update(no_key=True, skip_locked=True)
     channel = await locked.get_or_none(id=channel_id, enabled=True)
     if channel is None:

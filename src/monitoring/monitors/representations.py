@@ -1,4 +1,4 @@
-"""Renders monitors as the document's schemas describe them."""
+"""Renders monitors as the OpenAPI document's schemas describe them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitoring.monitors.queries import MonitorPage, MonitorRow
 
 
 def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
-    """Render a `Monitor`, its fields in the document's order."""
+    """Render a monitor's row as the schema `Monitor` describes it."""
     return {
         "id": str(monitor["id"]),
         "key": monitor["key"],
@@ -35,7 +35,7 @@ def represent_monitor(monitor: MonitorRow) -> dict[str, Any]:
 
 
 def _represent_ping_url(encrypted_token: str | None) -> dict[str, Any]:
-    """Render a heartbeat's ping URL. It is left out if there is none, or if no key decrypts it."""
+    """Render a heartbeat's ping URL. It is left out if there is no token, or if no key decrypts the token."""
     if encrypted_token is None:
         return {}
     try:
@@ -45,12 +45,12 @@ def _represent_ping_url(encrypted_token: str | None) -> dict[str, Any]:
 
 
 def represent_mute(muted_until: datetime | None, muted_by: str | None) -> dict[str, Any]:
-    """Render a `Mute`."""
+    """Render a mute as the schema `Mute` describes it."""
     return {"muted_until": write_timestamp(muted_until), "muted_by": muted_by}
 
 
 def represent_page(page: MonitorPage) -> dict[str, Any]:
-    """Render a `MonitorList`."""
+    """Render a page of monitors as the schema `MonitorList` describes it."""
     return {
         "monitors": [represent_monitor(monitor) for monitor in page.monitors],
         "next_cursor": next_cursor(PagedList.MONITORS, page.continues_after),

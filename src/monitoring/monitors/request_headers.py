@@ -1,7 +1,7 @@
-"""How a monitor's request headers are stored: masked as in responses, with encrypted credentials beside.
+"""Stores a monitor's request headers in two columns: all headers, masked, and the encrypted credentials.
 
-Credentials stored by an earlier release are plain. They are masked when read, and encrypted when the monitor
-is changed or by `encrypt_request_headers`.
+An earlier release stored credentials as plain text. They are masked when read. They are encrypted when the
+monitor is changed, or by `encrypt_request_headers`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ def read_headers(request_headers: Mapping[str, str], encrypted_headers: str | No
 
 
 async def encrypt_request_headers() -> Encrypted:
-    """Mask and encrypt credentials with the first key, if they are plain or encrypted with another key."""
+    """Encrypt all credentials with the first encryption key, and mask those that are plain text.
+
+    Return how many rows were encrypted, and how many cannot be decrypted.
+    """
     encrypted = unreadable = 0
     columns = ("version", "request_headers", "encrypted_headers")
     async for row in read_in_order(Monitor.exclude(request_headers={}), *columns):

@@ -1,4 +1,7 @@
-"""Rules for a monitor's configuration beyond its schema, with defaults and merge patches. Pure."""
+"""Applies defaults, merge patches and rules that no schema can express to a monitor's configuration.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ MAX_REQUEST_HEADERS = 20
 
 
 def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configuration:
-    """Fill in what a client left out; the name defaults to the URL's host.
+    """Return `given` with defaults for the fields that a client left out. The default name is the URL's host.
 
     Raises Problem for values that the schema allows but that are invalid.
     """
@@ -37,7 +40,7 @@ def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configu
 def change(
     configuration: Mapping[str, Json], patch: Mapping[str, Json], defaults: Mapping[str, Json]
 ) -> Configuration:
-    """Apply a merge patch, as `configurations.change` does. Request header names match in any case.
+    """Return a configuration changed by a merge patch. Request header names match in any case.
 
     A credential that the patch masks keeps its value. Raises Problem if the patch contradicts the monitor's
     configuration, or contains an invalid value.
@@ -60,10 +63,10 @@ def change(
 def replace(
     configuration: Mapping[str, Json], given: Mapping[str, Json], defaults: Mapping[str, Json]
 ) -> Configuration:
-    """Replace a configuration with what `complete` makes of the client's fields.
+    """Return the configuration that replaces `configuration`: `given`, with defaults as `complete` adds them.
 
-    The client certificate, which no response shows, is kept if omitted. Raises Problem as `complete` does,
-    and if the type changes.
+    If `given` omits the client certificate, the certificate is kept, because no response shows it. Raises
+    Problem as `complete` does, and if the type changes.
     """
     after = complete({"client_certificate": configuration["client_certificate"], **given}, defaults)
     if after["type"] != configuration["type"]:
@@ -72,7 +75,7 @@ def replace(
 
 
 def status_after(status: str, *, paused: bool) -> str:
-    """Return the status after `paused` is set. Resuming resets it; otherwise it stays the same."""
+    """Return a monitor's status after `paused` is set. Resuming makes the status `pending`."""
     if paused:
         return "paused"
     return "pending" if status == "paused" else status
@@ -91,7 +94,7 @@ def _with_settings(configuration: Configuration) -> Configuration:
 
 
 def _with_address(given: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Give a heartbeat the placeholder for its URL."""
+    """Add the placeholder URL to a heartbeat that has no URL."""
     return {"url": "heartbeat://job", **given} if given.get("type") == HEARTBEAT else given
 
 
@@ -100,7 +103,7 @@ def _default_name(configuration: Configuration) -> str:
 
 
 def _with_one_schedule(patch: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Let a period replace a cron expression, and vice versa."""
+    """Return the patch extended so that a new period removes the cron expression, and vice versa."""
     settings = patch.get(HEARTBEAT) or {}
     for one, other in (("cron", "period_seconds"), ("period_seconds", "cron")):
         if settings.get(one) is not None and other not in settings:
@@ -109,7 +112,7 @@ def _with_one_schedule(patch: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _judged(configuration: Configuration) -> Configuration:
-    """Return a configuration. Raises Problem for invalid settings that no schema can reject."""
+    """Return `configuration` as it is. Raises Problem for invalid settings that no schema can reject."""
     demand_readable(configuration)
     if configuration["type"] == HEARTBEAT:
         judge_schedule(configuration[HEARTBEAT])
@@ -117,7 +120,7 @@ def _judged(configuration: Configuration) -> Configuration:
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
-    """For request headers whose names differ only in case, keep the last that is not null."""
+    """Return the fields with one header for names that differ only in case: the last that is not null."""
     if not (headers := fields.get("request_headers")):
         return fields
     last = {name.lower(): name for name, value in headers.items() if value is not None}
@@ -126,13 +129,16 @@ def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str | None]) -> dict[str, str]:
-    """Remove headers that the patch spells in another case: the patch's spelling wins."""
+    """Return the headers without those that the patch contains in another case."""
     patched = {name.lower() for name in patch}
     return {name: value for name, value in headers.items() if name in patch or name.lower() not in patched}
 
 
 def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Replace masks with the monitor's values."""
+    """Return the patch with masks replaced by the monitor's credentials.
+
+    Raises Problem for a mask that has no credential.
+    """
     if patch.get("client_certificate") == MASK:
         if configuration["client_certificate"] is None:
             raise Problem("client_certificate_masked")
@@ -148,9 +154,9 @@ def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> M
 
 
 def _check_together(before: Configuration, after: Configuration) -> None:
-    """Check a change against the document's rules about combinations of fields.
+    """Raise Problem if a change breaks the OpenAPI document's rules about combinations of fields.
 
-    A contradiction stored by an earlier release does not block other changes.
+    If `before` breaks the rules already, because an earlier release stored it, the change is accepted.
     """
     problem = _find_contradiction(after)
     if problem and not _find_contradiction(before):
@@ -168,7 +174,7 @@ def _find_contradiction(configuration: Configuration) -> Problem | None:
 
 @cache
 def _check_of_fields_together() -> Check:
-    from monitoring.contract.validation import rules_of  # noqa: PLC0415 - only who changes monitors needs it
+    from monitoring.contract.validation import rules_of  # noqa: PLC0415 - only needed to change monitors
 
     document = published_document()
     schema = document.root["components"]["schemas"]["MonitorCreate"]
@@ -177,7 +183,7 @@ def _check_of_fields_together() -> Check:
 
 
 def _check_readable(fields: Mapping[str, Json]) -> None:
-    """Reject invalid values that no schema can reject."""
+    """Raise Problem for invalid assertions and certificates, which no schema can reject."""
     check_assertions(fields.get("assertions") or ())
     authority, certificate = fields.get("certificate_authority"), fields.get("client_certificate")
     if authority is not None and not is_readable(TlsSettings(certificate_authority=authority)):

@@ -1,4 +1,4 @@
-"""Client operations on monitors: each function is one transaction.
+"""Operations on monitors for clients. Each function is one transaction.
 
 Functions with an actor (`by`) record the action in the audit log.
 """
@@ -46,7 +46,11 @@ from monitoring.monitors.settings_rules import demand_offered, demand_public_res
 async def create_monitor(
     team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None, key: str | None = None
 ) -> Monitor:
-    """Create a monitor. Raises Problem if the plan is full, or the operator does not allow it."""
+    """Create a monitor.
+
+    Raises Problem if the team has as many monitors as its plan allows, or if the operator does not allow such
+    a monitor.
+    """
     configuration = rules.complete(given, default_configuration())
     demand_offered(configuration, current_backends().settings)
     now = datetime.now(UTC)
@@ -61,7 +65,8 @@ async def create_monitor(
         **store_configuration(configuration),
     )
     async with transaction() as connection:
-        # This locks the team: concurrent requests cannot exceed the limit or miss a window planned meanwhile.
+        # This locks the team. Concurrent requests cannot exceed the limit, and no new maintenance window is
+        # missed.
         has_room = Team.filter(id=team_id, monitors_count__lt=F("max_monitors"))
         if not await has_room.update(monitors_count=F("monitors_count") + 1):
             team = await Team.get(id=team_id)
@@ -74,7 +79,7 @@ async def create_monitor(
 
 
 async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return the names of the team's monitors among these, by id."""
+    """Return the names, by id, of the monitors with these ids that belong to the team."""
     found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
     return dict(await found.values_list("id", "name")) if monitor_ids else {}
 
@@ -101,10 +106,10 @@ async def update_monitor(
     *,
     by: Actor | None = None,
 ) -> Monitor:
-    """Apply a merge patch. One that changes nothing leaves the version and `updated_at` unchanged."""
+    """Apply a merge patch to a monitor. The version and `updated_at` stay if the patch changes nothing."""
     patch = dict(patch)
     async with transaction():
-        if patch.keys() & {"key", "tags"}:  # locked before the check state, as when windows are applied
+        if patch.keys() & {"key", "tags"}:  # lock the team before the check state, as `cover_monitor` does
             await Team.lock(team_id)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         key = patch.pop("key", monitor.key)
@@ -166,9 +171,12 @@ async def _change(
 async def delete_monitor(
     team_id: UUID, monitor_id: UUID, if_match: str | None = None, *, by: Actor | None = None
 ) -> None:
-    """Delete a monitor, freeing its slot in the plan. An open incident is resolved first; incidents stay."""
+    """Delete a monitor, which then no longer counts towards the plan's limit.
+
+    An open incident is resolved first. The monitor's incidents are kept.
+    """
     async with transaction():
-        # The team first, in the same lock order as `act_once`, so that the two never deadlock.
+        # The team is locked first, in the same order as by `act_once`, so that the two never deadlock.
         await Team.filter(id=team_id).update(monitors_count=F("monitors_count") - 1)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         now = current_backends().clock.now()
@@ -178,9 +186,10 @@ async def delete_monitor(
 
 
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:
-    """Lock a monitor's rows until the transaction ends. Raises Problem unless `If-Match` holds.
+    """Lock a monitor's rows until the transaction ends, and return the monitor.
 
-    The check state is locked first, as when checks are stored, so that the two never deadlock.
+    The check state is locked first, as it is when checks are stored, to prevent deadlocks. Raises Problem if
+    the team has no such monitor, or if `if_match` does not match its version.
     """
     check_state = await CheckState.select_for_update().get_or_none(monitor_id=monitor_id)
     monitor = await Monitor.select_for_update().get_or_none(id=monitor_id, team_id=team_id)
@@ -211,12 +220,15 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
 
 
 def _search_text(configuration: Configuration) -> str:
-    """Return the case-folded name and URL. Databases fold only ASCII, or depend on their locale."""
+    """Return the name and the URL, case-folded, for searches.
+
+    The case is folded here because databases fold only ASCII, or depend on their locale.
+    """
     return f"{configuration['name']}\n{configuration['url']}".casefold()
 
 
 async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool, by: Actor) -> None:
-    """Pause or resume the team's monitors as a change of `paused` does. Unaffected monitors are skipped."""
+    """Set `paused` of these monitors of the team. Monitors that already have this value are skipped."""
     async with transaction():
         changed = await _lock_monitors(team_id, monitor_ids, paused=not paused)
         now = datetime.now(UTC)
@@ -242,7 +254,7 @@ async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bo
 
 
 async def _lock_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool) -> list[Monitor]:
-    """Lock and return the team's monitors with this `paused`, after locking their check states."""
+    """Lock the check states of these monitors, then lock and return the monitors with this `paused`."""
     ids = list(await name_monitors(team_id, monitor_ids))
     check_states = CheckState.filter(monitor_id__in=ids).order_by("monitor_id").select_for_update()
     by_monitor = {check_state.monitor_id: check_state for check_state in await check_states}

@@ -1,4 +1,4 @@
-"""Rules about a monitor type's settings that no schema can state."""
+"""Rules about the settings of monitor types that no schema can express."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitoring.settings import Settings
 
 
 def demand_readable(configuration: Configuration) -> None:
-    """Raise Problem if an expected DNS record is invalid for its type. Pure."""
+    """Raise Problem if an expected DNS record is invalid for its type. Has no side effects."""
     if configuration["type"] != "dns" or not (expected := configuration["dns"]["expected"]):
         return
     from monitoring.outbound.name_questions import UnreadableRecord, read_record  # noqa: PLC0415 - it takes 9 MiB
@@ -35,7 +35,7 @@ def demand_offered(configuration: Configuration, settings: Settings) -> None:
 def demand_public_resolver(configuration: Configuration, settings: Settings) -> None:
     """Raise Problem for a name server in a network that the operator does not allow.
 
-    Every check verifies it again.
+    Every check tests the name server's address again.
     """
     resolver = configuration["dns"]["resolver"] if configuration["type"] == "dns" else None
     if resolver and not is_permitted(ip_address(resolver), read_networks(settings.allowed_networks)):

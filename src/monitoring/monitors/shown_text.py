@@ -1,4 +1,4 @@
-"""Clients' and servers' texts as sentences show them. Pure."""
+"""Shortens texts from clients and servers, so that messages can quote them. Has no side effects."""
 
 from __future__ import annotations
 

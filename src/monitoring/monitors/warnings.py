@@ -1,4 +1,7 @@
-"""Warnings before a monitor goes down: degradation, and certificates that expire soon. Pure."""
+"""Decides which warnings about a monitor to announce: that it is degraded, or its certificate expires soon.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import NamedTuple
 
 from monitoring.monitors.health import Outcome
 
-# A certificate's expiry is announced this many days in advance, once each.
+# A certificate's expiry is announced once for each of these numbers of days in advance.
 CERTIFICATE_DAYS = (1, 7, 14, 30)
 
 
@@ -15,7 +18,8 @@ class Warnings(NamedTuple):
     """The announced warnings about a monitor.
 
     `certificate_told_days` is the smallest of CERTIFICATE_DAYS that the current certificate has reached, or
-    None. `degradation_streak` counts consecutive checks that contradict `is_degradation_told`.
+    None. `is_degradation_told` means that the monitor was announced as degraded. `degradation_streak` counts
+    consecutive checks that contradict this.
     """
 
     certificate_told_days: int | None = None
@@ -26,9 +30,10 @@ class Warnings(NamedTuple):
 def weigh_degradation(
     warnings: Warnings, outcome: Outcome, *, failure_threshold: int, recovery_threshold: int
 ) -> Warnings:
-    """Count a check. Degradation begins or ends after a threshold of consecutive checks.
+    """Return the warnings after a check. Degradation begins or ends after a threshold of consecutive checks.
 
-    A failure ends the streak, because it belongs to incidents. Being offline changes nothing.
+    A failed check ends the streak, because failures are reported as incidents. A check with an unknown
+    outcome changes nothing.
     """
     if outcome == Outcome.UNKNOWN:
         return warnings
@@ -43,9 +48,10 @@ def weigh_degradation(
 
 
 def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnings:
-    """Record which of CERTIFICATE_DAYS a certificate has reached; None if it is valid for longer.
+    """Return the warnings with the smallest of CERTIFICATE_DAYS that a certificate has reached.
 
-    Without a certificate, for example because the server did not respond, nothing changes.
+    It is None if the certificate is valid for longer. If `time_left` is None, for example because the server
+    did not respond, nothing changes.
     """
     if time_left is None:
         return warnings
@@ -55,6 +61,9 @@ def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnin
 
 
 def is_certificate_to_tell(before: Warnings, after: Warnings) -> bool:
-    """Return whether the certificate has reached fewer days than announced. A renewed one has not."""
+    """Return whether to announce the expiry of a certificate: it has reached fewer days than were announced.
+
+    A renewed certificate has not.
+    """
     told, reached = before.certificate_told_days, after.certificate_told_days
     return reached is not None and (told is None or reached < told)

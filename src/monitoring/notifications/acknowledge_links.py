@@ -1,4 +1,4 @@
-"""Signed links in messages that acknowledge an incident without signing in."""
+"""Signed links in messages, with which people acknowledge an incident without signing in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ class AcknowledgeLink:
 
 
 def write_acknowledge_link(delivery: NotificationDelivery, base_url: str) -> str | None:
-    """Return a delivery's acknowledge link, identical at every attempt. None if its event has no link."""
+    """Return a delivery's acknowledge link, or None if its event has no link.
+
+    All attempts to send the delivery have the same link.
+    """
     if delivery.event not in ANSWERABLE:
         return None
     claims = {"incident": str(delivery.subject_id), "channel": str(delivery.channel_id)}
@@ -33,6 +36,6 @@ def write_acknowledge_link(delivery: NotificationDelivery, base_url: str) -> str
 
 
 def read_acknowledge_link(token: str) -> AcknowledgeLink | None:
-    """Verify a token and return its claims. None if the signature is invalid or the token has expired."""
+    """Return a token's claims, or None if its signature is invalid or the token has expired."""
     claims = read_link(PURPOSE, token)
     return AcknowledgeLink(UUID(claims["incident"]), UUID(claims["channel"])) if claims else None

@@ -1,4 +1,4 @@
-"""Which channels a monitor would alert if it went down."""
+"""Finds the channels that a monitor would alert if it went down."""
 
 from __future__ import annotations
 

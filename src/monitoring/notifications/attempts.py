@@ -33,8 +33,9 @@ STORE_AGAIN_SECONDS = 1.0
 async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
     """Send a claimed delivery, and store the result unless the claim was lost meanwhile.
 
-    In a sandbox, the request is stored instead of sent. Returns the ids of deliveries to nudge: those that
-    waited for this attempt, and those that notify other channels if this one was disabled.
+    In a sandbox, the request is stored instead of sent. Returns the ids of deliveries to send next, with
+    `nudge`: those that waited for this attempt, and those that notify other channels if this one was
+    disabled.
     """
     delivery, kind, now = claim.row, CHANNELS[claim.channel.type], current_backends().clock.now()
     keeping = await find_keeping_sender(claim.channel)
@@ -55,9 +56,10 @@ async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
 async def _store_while_leased(
     claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion, kept: Json
 ) -> list[UUID]:
-    """Store the result, retrying while the database is unavailable, so that nothing is sent twice.
+    """Store the result of an attempt, and retry while the database is unavailable, so nothing is sent twice.
 
-    Raises `DatabaseUnavailable` once the lease has expired: another worker may then send the delivery.
+    Raises `DatabaseUnavailable` once the claim's lease has expired, because another worker may then send the
+    delivery.
     """
     lease_ends_at = claim.row.due_at
     while True:
@@ -107,10 +109,10 @@ async def _store(
 
 
 async def follow(channel: NotificationChannel, new_settings: Mapping[str, str], now: datetime) -> None:
-    """Store settings that the receiver reported as changed, in the caller's transaction.
+    """Store settings of a channel that its receiver reported as changed, in the caller's transaction.
 
-    Does nothing if the channel lacks one of these settings, or was changed since it was read: the response
-    then came from its former receiver.
+    Does nothing if the channel lacks one of these settings. Does nothing either if the channel was changed
+    since it was read, because the response then came from its former receiver.
     """
     if not new_settings or not new_settings.keys() <= channel.settings.keys():
         return

@@ -17,10 +17,10 @@ Told = tuple[UUID, UUID | None]
 async def end_delays(
     announcements: Sequence[Announcement], routes: Mapping[UUID, Iterable[Route]]
 ) -> set[Told]:
-    """Skip deliveries that are still delayed when these events end their subject.
+    """Skip delayed deliveries about incidents and degradations that these events end.
 
     Runs in the caller's transaction. Returns the (channel, subject) pairs for which the channel was never
-    notified of the beginning, so it need not be notified of the end.
+    notified of the beginning, and therefore need not be notified of the end.
     """
     endings = {each.subject_id: each for each in announcements if each.event in BEGINNINGS}
     if not endings:
@@ -49,7 +49,10 @@ async def end_delays(
 
 
 async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[Told, NotificationDelivery]:
-    """Return the last delivery of each subject's beginning, by channel and subject. It may be a digest."""
+    """Return the last delivery that reports the beginning of a subject, by channel and subject.
+
+    The delivery may be a digest.
+    """
     beginnings = NotificationDelivery.filter(
         subject_id__in=list(endings), event__in=[*set(BEGINNINGS.values()), DIGEST]
     )
@@ -61,7 +64,10 @@ async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[
 def _is_early(
     delivery: NotificationDelivery, route: Route | None, endings: Mapping[UUID | None, Announcement]
 ) -> bool:
-    """Return whether a pending delivery's delay had not passed at the end. Other waits do not count."""
+    """Return whether a pending delivery's delay had not passed when its subject ended.
+
+    Other reasons to wait, such as quiet hours, do not count.
+    """
     is_pending = delivery.status == DeliveryStatus.PENDING and delivery.event != DIGEST
     if route is None or not is_pending:
         return False
@@ -69,7 +75,7 @@ def _is_early(
 
 
 async def _lock_untouched(delivery_ids: Sequence[UUID]) -> Sequence[NotificationDelivery]:
-    """Lock the deliveries without any attempt, so that none can start, and return them."""
+    """Lock and return the pending deliveries without any attempt, so that no attempt can start."""
     if not delivery_ids:
         return []
     untouched = NotificationDelivery.filter(

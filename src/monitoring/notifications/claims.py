@@ -1,7 +1,7 @@
-"""Claims on deliveries: the exclusive right to make one attempt.
+"""Claims on deliveries: a claim is the exclusive right to make one attempt to send a delivery.
 
-A notification is sent again if a worker dies before it has stored the result. Until the lease expires, no
-other worker sends it, not even if a client requests redelivery.
+A claim ends with the attempt, or when its lease expires. Until then, no other worker sends the delivery, even
+if a client requests redelivery. A delivery is sent again if a worker dies before it has stored the result.
 """
 
 from __future__ import annotations
@@ -62,9 +62,10 @@ class DeliveryClaim(Claim[NotificationDelivery]):
 async def claim_delivery(delivery_id: UUID) -> DeliveryClaim | None:
     """Claim a delivery and count the attempt. Returns None if it cannot be sent now.
 
-    It is postponed while its channel or team is at the concurrency limit, during quiet hours, or while an
-    earlier message about the incident is pending. It fails if its channel is disabled or unconfirmed, or if
-    no attempt is left because a worker died during each one. It is skipped if it is superseded.
+    The delivery is postponed while its channel or team is at the concurrency limit, during quiet hours, or
+    while an earlier message about the incident is pending. It fails if its channel is disabled or
+    unconfirmed, or if no attempt is left because a worker died during each one. It is skipped if a later
+    event has made it superfluous.
     """
     async with DeliveryClaim.beginning(NotificationDelivery.filter(id=delivery_id)) as claim_id:
         return await _claim(delivery_id, claim_id)
@@ -120,9 +121,9 @@ async def _postpone(
 async def _take_parts(
     delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
 ) -> list[NotificationDelivery] | None:
-    """Skip superseded deliveries, and return the others that one digest includes.
+    """Skip superseded deliveries, and return the deliveries to send together with this one as a digest.
 
-    Returns None if the delivery itself was skipped, or must wait for an earlier one.
+    Returns None if the delivery itself was skipped, or must wait for an earlier delivery.
     """
     parts = await find_parts(delivery, channel, now)
     blockers = await find_blockers([delivery, *parts], now)
@@ -156,7 +157,7 @@ async def _end(delivery: NotificationDelivery, status: DeliveryStatus, reason: s
 
 
 def _find_obstacle(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
-    """Return why a delivery can never be sent. None if it can."""
+    """Return why a delivery cannot be sent, or None if it can."""
     if not channel.enabled:
         return CHANNEL_DISABLED
     if channel.is_unconfirmed and delivery.event != CONFIRMATION:

@@ -1,4 +1,4 @@
-"""Channel configurations: the document's fields for each channel type, and their defaults."""
+"""Channel configurations: the OpenAPI document's fields for each channel type, and their defaults."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _COLUMNS = ("type", "name", "url", "events", "enabled")
 
 
 def configuration_of(channel: NotificationChannel) -> Configuration:
-    """Return a channel's configuration as replies show it, in the order of the document."""
+    """Return a channel's configuration as responses show it, in the order of the OpenAPI document."""
     shown = {name: getattr(channel, name) for name in _COLUMNS} | channel.settings
     shown = complete_routing(shown)
     return {name: shown.get(name) for name in field_names(_schema_of(channel.type))}
 
 
 def columns_of(configuration: Configuration) -> dict[str, Any]:
-    """Return the column values that store a configuration in its reply format."""
+    """Return the column values that store a configuration, which is in the format of responses."""
     settings = {name: value for name, value in configuration.items() if name not in _COLUMNS}
     return {"url": "", **{name: configuration[name] for name in _COLUMNS if name in configuration}} | {
         "settings": settings
@@ -46,13 +46,13 @@ def columns_of(configuration: Configuration) -> dict[str, Any]:
 
 
 def complete_routing(configuration: Mapping[str, Json]) -> Configuration:
-    """Return a configuration whose omitted routing fields have their defaults."""
+    """Return a configuration with defaults for the routing fields that it omits."""
     routing = configuration.get("routing") or {}
     return {**configuration, "routing": {**read_defaults("NotificationRoutingCreate"), **routing}}
 
 
 def default_configuration(channel_type: str) -> Mapping[str, Json]:
-    """Return the defaults of a channel type's fields, without those that have none."""
+    """Return the defaults of a channel type's fields, for the fields that have one."""
     return read_defaults(_schema_of(channel_type))
 
 
@@ -62,7 +62,7 @@ def required_fields(channel_type: str) -> Sequence[str]:
 
 
 def secret_fields(channel_type: str) -> Mapping[str, str]:
-    """Return the fields that replies mask, each with its kind of mask.
+    """Return the fields that responses mask, each with its kind of mask.
 
     The mask `address` keeps a URL's scheme and host, `values` keeps header names, and `whole` keeps nothing.
     """

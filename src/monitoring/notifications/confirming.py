@@ -19,11 +19,12 @@ ADDRESSES_OF_A_TEAM = 4
 async def ask_reader(channel: NotificationChannel) -> None:
     """Queue a confirmation request, in the caller's transaction. Raises `Problem("rate_limited")`.
 
-    No worker is nudged: the sweep finds the delivery within seconds.
+    No task is queued, because the sweep finds the delivery within seconds.
     """
     await count_question(channel)
     team = await Team.get(id=channel.team_id)
-    # No text from members, who could use it to spam any address. The operator chooses the team's name.
+    # The message contains no text from members, who could use it to spam any address. The operator chooses
+    # the team's name.
     subject = {"address": channel.settings["address"], "team": team.name}
     now = current_backends().clock.now()
     asked = Announcement(team_id=team.id, event=CONFIRMATION, happened_at=now, subject=subject)

@@ -49,9 +49,9 @@ async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
 
 
 async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
-    """Return a delivery once its first attempt has ended, or after TEST_PATIENCE. None if it was deleted.
+    """Return a delivery once its first attempt has ended, or after TEST_PATIENCE; None if it was deleted.
 
-    A worker makes the attempt, so API processes need no outgoing connections.
+    The attempt runs in a worker, so that API processes need no outgoing connections.
     """
     return await wait_until(
         lambda delivery: delivery is None or _was_tried(delivery),
@@ -77,7 +77,7 @@ async def read_kept_requests(deliveries: Collection[NotificationDelivery]) -> di
 async def list_deliveries_about(
     team_id: UUID, subject_id: UUID, *, newest_first: bool = False
 ) -> list[NotificationDelivery]:
-    """Return the first MOST_ABOUT deliveries about a subject, such as an incident, with their channels.
+    """Return up to MOST_ABOUT deliveries about a subject, such as an incident, with their channels.
 
     They are in order of age, oldest first by default. Deliveries are kept for 30 days.
     """
@@ -95,9 +95,9 @@ async def redeliver(
 ) -> NotificationDelivery:
     """Make a delivery due and reset its attempts and result.
 
-    An attempt in progress continues, but its result is discarded, and the next attempt waits until its lease
-    expires. So repeated calls never cause concurrent attempts. Raises Problem if the delivery is missing, or
-    if its channel is disabled or unconfirmed.
+    An attempt in progress continues, but its result is discarded. The next attempt waits until the lease of
+    that attempt expires, so repeated calls never cause concurrent attempts. Raises Problem if the delivery is
+    missing, or if its channel is disabled or unconfirmed.
     """
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, absent="notification_delivery_not_found")

@@ -1,4 +1,4 @@
-"""Disables channels whose receiver asked for it, or whose deliveries keep failing."""
+"""Disables channels whose receiver wants no more notifications, or whose deliveries keep failing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_REASON_CHARACTERS = 255
 async def disable(channel: NotificationChannel, reason: str, now: datetime) -> list[UUID]:
     """Disable a channel, unless it was changed meanwhile, and notify the team's other channels.
 
-    Runs in the caller's transaction. Returns the ids of deliveries to nudge.
+    Runs in the caller's transaction. Returns the ids of deliveries to send after the commit, with `nudge`.
     """
     reason = reason[:MAX_REASON_CHARACTERS]
     unchanged = NotificationChannel.filter(id=channel.id, updated_at=channel.updated_at, enabled=True)
@@ -43,10 +43,11 @@ async def disable(channel: NotificationChannel, reason: str, now: datetime) -> l
 
 
 async def find_failure(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
-    """Return why to disable a channel after a delivery's permanent failure. None to keep it enabled.
+    """Return why to disable a channel after a delivery's permanent failure, or None to keep it enabled.
 
-    Reasons are that all attempts failed, over some 27 hours, and nothing else was delivered meanwhile; or
-    that the last MOST_REFUSED messages since the channel's last change all failed. A digest is one message.
+    A channel is disabled if all attempts of the delivery failed, over some 27 hours, and nothing else was
+    delivered meanwhile. It is also disabled if the last MOST_REFUSED messages since its last change all
+    failed. A digest counts as one message.
     """
     said = delivery.error_message or ""
     those = NotificationDelivery.filter(channel_id=channel.id)

@@ -1,4 +1,4 @@
-"""Human-readable times, durations and counts: 2 hours, 1 minute. Pure."""
+"""Renders times, durations and counts for people, such as "2 hours". Has no side effects."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def duration_in_words(duration: timedelta) -> str:
 
 
 def moment_in_words(timestamp: str) -> str:
-    """Render one of the document's timestamps to the second, in UTC."""
+    """Render a timestamp of an event or response to the second, in UTC."""
     return datetime.fromisoformat(timestamp).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def time_between(since: str, until: str) -> str:
-    """Render the duration between two of the document's timestamps."""
+    """Render the duration between two timestamps of events or responses."""
     return duration_in_words(datetime.fromisoformat(until) - datetime.fromisoformat(since))
 
 

@@ -13,9 +13,10 @@ UNSUBSCRIBED = "A reader of the address unsubscribed"
 
 
 async def confirm(linked: NotificationChannel) -> bool:
-    """Confirm a linked channel's address, which allows notifications. Returns whether this changed anything.
+    """Confirm the address of `linked`, the channel of a link, which allows notifications to it.
 
-    Does nothing if a reader has confirmed or unsubscribed since the linked channel was read.
+    Returns whether this changed anything. Does nothing if a reader has confirmed or unsubscribed since
+    `linked` was read.
     """
     async with transaction():
         channel = await _lock(linked)
@@ -27,9 +28,9 @@ async def confirm(linked: NotificationChannel) -> bool:
 
 
 async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
-    """Disable a linked channel until a reader confirms its address again.
+    """Disable `linked`, the channel of a link, until a reader confirms its address again.
 
-    Returns whether this changed anything, and the ids of deliveries to nudge.
+    Returns whether this changed anything, and the ids of deliveries to send next, with `nudge`.
     """
     async with transaction():
         channel = await _lock(linked)
@@ -42,6 +43,6 @@ async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
 
 
 async def _lock(linked: NotificationChannel) -> NotificationChannel | None:
-    """Lock a channel until the transaction ends. None if it was deleted or its address has changed."""
+    """Lock and return a channel. Return None if it was deleted or its address has changed."""
     found = await NotificationChannel.select_for_update(no_key=True).get_or_none(id=linked.id)
     return found if found and found.settings["address"] == linked.settings["address"] else None

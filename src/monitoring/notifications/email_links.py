@@ -1,4 +1,4 @@
-"""Signed links in emails that confirm an address or unsubscribe it.
+"""Signed links in emails, with which readers confirm an address or unsubscribe it.
 
 A link is for one channel and one address, and becomes invalid if the channel's address changes. A
 confirmation link works only until the reader has confirmed or unsubscribed.
@@ -18,20 +18,20 @@ from monitoring.notifications.models import NotificationChannel, NotificationDel
 CONFIRM = "confirm-email"
 UNSUBSCRIBE = "unsubscribe"
 
-# The retention of the delivery log, from which a confirmation can be redelivered.
+# As long as the delivery log is kept, because a confirmation request can be redelivered from it.
 CONFIRMATION_VALID_FOR = timedelta(days=30)
 # Readers also unsubscribe through links in old messages.
 UNSUBSCRIBE_VALID_FOR = timedelta(days=365)
 
 
 def write_confirmation_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
-    """Return the link that confirms an address, identical at every attempt."""
+    """Return the link that confirms an address. All attempts to send the delivery have the same link."""
     claims = {**_name(delivery, address), "asked_at": write_timestamp(delivery.created_at)}
     return _write(CONFIRM, claims, delivery.created_at + CONFIRMATION_VALID_FOR, base_url)
 
 
 def write_unsubscribe_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
-    """Return the link that disables the channel, identical at every attempt."""
+    """Return the link that disables the channel. All attempts to send the delivery have the same link."""
     return _write(
         UNSUBSCRIBE, _name(delivery, address), delivery.created_at + UNSUBSCRIBE_VALID_FOR, base_url
     )
@@ -40,8 +40,8 @@ def write_unsubscribe_link(delivery: NotificationDelivery, address: str, base_ur
 async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
     """Return the channel that a token is for.
 
-    None if the token's signature, purpose or expiry is invalid, or if the channel was deleted or its address
-    has changed.
+    Return None if the token is expired, has an invalid signature or is for another purpose. Return None also
+    if the channel was deleted or its address has changed.
     """
     claims = read_link(purpose, token)
     if claims is None:
@@ -53,7 +53,7 @@ async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
 
 
 def is_used_up(token: str, channel: NotificationChannel) -> bool:
-    """Return whether a confirmation token is invalid, or the reader has answered since it was issued."""
+    """Return whether a confirmation token is invalid, or a reader has confirmed or unsubscribed since."""
     claims = read_link(CONFIRM, token)
     if claims is None or "asked_at" not in claims:
         return True

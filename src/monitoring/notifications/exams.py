@@ -1,4 +1,4 @@
-"""Exams of webhook receivers. The exam's row is its job, and each channel keeps only its last exam."""
+"""Queues and runs exams of webhook receivers. Each channel keeps only its last exam."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ async def queue_exam(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
 async def run_exam(exam_id: UUID, sender: Sender) -> None:
     """Examine a receiver and store the results, unless the exam has already begun or was deleted.
 
-    A sandbox sends nothing: its script answers for scripted hosts, and all others accept every message.
+    A sandbox sends nothing: scripted hosts return their scripted responses, and all others accept every
+    message.
     """
     now = current_backends().clock.now()
     if not await ReceiverExam.filter(id=exam_id, started_at=None).update(started_at=now):
@@ -57,9 +58,9 @@ async def run_exam(exam_id: UUID, sender: Sender) -> None:
 
 
 async def wait_for_report(exam_id: UUID) -> ReceiverExam | None:
-    """Return an exam once it has ended, or after PATIENCE. None if another exam replaced it.
+    """Return an exam once it has ended, or after PATIENCE; None if another exam replaced it.
 
-    A worker runs the exam, so API processes need no outgoing connections.
+    The exam runs in a worker, so that API processes need no outgoing connections.
     """
     return await wait_until(
         lambda exam: exam is None or exam.results is not None,

@@ -47,7 +47,7 @@ class Queued(NamedTuple):
 
 
 async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
-    """Postpone new, unsaved deliveries that are to be combined in a digest."""
+    """Postpone those of these new, unsaved deliveries that are to be combined in a digest."""
     by_channel = defaultdict(list)
     for each in queued:
         is_about_incident = each.announcement.event.startswith("incident.")
@@ -64,7 +64,7 @@ async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
 
 
 def may_join_others(delivery: NotificationDelivery, channel: NotificationChannel) -> bool:
-    """Return whether a delivery may join a digest: it is held for one and has not been attempted."""
+    """Return whether a delivery may be part of a digest: it waits for one, and has not been attempted."""
     return delivery.hold in GATHERED and not delivery.attempts and route_of(channel).is_read_by_people
 
 
@@ -125,7 +125,10 @@ def _hold(those: Iterable[Queued], why: Hold, until: datetime) -> None:
 
 
 async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> datetime | None:
-    """Return when the newest delivery held for the same reason is due, to combine them. None without one."""
+    """Return the due time of the channel's newest delivery that waits for this reason, or None without one.
+
+    New deliveries get the same due time, so that one digest combines all of them.
+    """
     since = first_uuid7_at(now - FLAPPING_TIME)
     waiting = _waiting_of(channel_id).filter(hold=why, due_at__gt=now, id__gte=since)
     newest = await waiting.filter(created_at__lte=now + TOLERANCE).order_by("-id").first()

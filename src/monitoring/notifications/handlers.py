@@ -1,4 +1,4 @@
-"""The operations of the Notifications tag."""
+"""Handlers for the operations that the OpenAPI document tags with Notifications."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def list_notification_channels(
 
 
 async def create_notification_channel(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
-    """Create a channel. Only this reply contains a webhook's secret."""
+    """Create a channel. Only the response to its creation contains a webhook's secret."""
     await demand_reachable(caller.team_id, body)
     return await act_once(partial(_create_channel, caller, body))
 
@@ -67,7 +67,10 @@ async def put_notification_channel_by_key(  # noqa: PLR0913 - one argument a par
     if_match: str | None = None,
     if_none_match: str | None = None,
 ) -> Reply:
-    """Create or replace the channel with a key. The reply for a new webhook contains its secret."""
+    """Create the channel with this key, or replace its configuration.
+
+    The response for a new webhook contains its secret.
+    """
     await demand_reachable(caller.team_id, body)
     return await act_once(partial(_put_channel, key, caller, body, Conditions(if_match, if_none_match)))
 
@@ -108,10 +111,10 @@ def _reply(channel: NotificationChannel) -> Reply:
     return Reply.tagged(represent_channel(channel), version=version_of(channel.updated_at))
 
 
-async def test_notification_channel(  # the document's operation name, not a test
+async def test_notification_channel(  # the OpenAPI document's operation name, not a test
     channel_id: str, caller: Caller, request: Request, act_once: ActOnce
 ) -> Reply:
-    """Queue a test notification, and reply with the result of its first attempt."""
+    """Queue a test notification, and return the result of its first attempt."""
     await _count(request, caller)
     queued = await _nudged(await act_once(partial(_queue_test, UUID(channel_id), caller)))
     tried = await deliveries.wait_for_attempt(UUID(queued.json_value()["id"]))
@@ -128,7 +131,7 @@ async def _queue_test(channel_id: UUID, caller: Caller) -> Reply:
 async def examine_notification_channel(
     channel_id: str, caller: Caller, request: Request, act_once: ActOnce
 ) -> Reply:
-    """Queue an exam of a webhook's receiver, and reply with its results."""
+    """Queue an exam of a webhook's receiver, and return its results."""
     await _count(request, caller)
     queued = await act_once(partial(_queue_exam, UUID(channel_id), caller))
     exam_id = queued.json_value()["id"]
@@ -152,7 +155,7 @@ async def list_notification_deliveries(
 
 
 async def _read_kept(caller: Caller, shown: Collection[NotificationDelivery]) -> Mapping[UUID, Json]:
-    """Return the requests that a sandbox stored instead of sending. Empty in live mode."""
+    """Return the requests that a sandbox stored instead of sending. In live mode, there are none."""
     return await deliveries.read_kept_requests(shown) if caller.mode == TEST_MODE else {}
 
 
@@ -170,11 +173,11 @@ async def _redeliver(channel_id: UUID, delivery_id: UUID, caller: Caller) -> Rep
 
 
 async def _count(request: Request, caller: Caller) -> None:
-    """Count a request against the team's rate limit, because each one calls another server."""
+    """Count a request against the team's rate limit, because it causes a request to another server."""
     await count_request(request, current_backends().settings.rate_limit_notifications, str(caller.team_id))
 
 
 async def _nudged(reply: Reply) -> Reply:
-    """Nudge the committed delivery that a reply describes. For a repeated request, this has no effect."""
+    """Queue a task that sends the delivery in a response. For a repeated request, this has no effect."""
     await nudge([UUID(reply.json_value()["id"])])
     return reply

@@ -1,8 +1,8 @@
-"""Ordered delivery: a channel's messages about one incident are sent one at a time, in order.
+"""Orders deliveries: a channel's messages about one incident are sent one at a time, in order.
 
-Superseded messages are skipped, so that no retry reports an outage that is over. A monitor's degradations
-are ordered too. Callers must have locked the channel's row, so that two workers never handle the same
-messages concurrently.
+Superseded messages are skipped, so that no retry reports an outage that is over. Messages about a monitor's
+degradations are ordered, too. Callers must have locked the channel's row, so that two workers never handle
+the same messages concurrently.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ORDERED = {*_SUPERSEDED_BY, *BEGINNINGS.values(), REMINDER}
 # The order of an incident's events, independent of the clocks of the processes that announced them.
 _RANKS = {"incident.opened": 0, ACKNOWLEDGED: 1, REMINDER: 1, "incident.resolved": 2}
 
-# How long a message waits for one that is being sent, unless the end of that attempt releases it.
+# How long a message waits for another message that is being sent, unless the end of that attempt releases it.
 LOOK_AGAIN = timedelta(seconds=5)
 
 
@@ -105,9 +105,9 @@ async def skip_superseded(delivery: NotificationDelivery, because_of: str) -> st
 
 
 async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
-    """Return whether a delivery ends an incident none of whose earlier messages may have arrived.
+    """Return whether a delivery reports the end of an incident whose earlier messages all failed to arrive.
 
-    False if there are no earlier messages about the incident.
+    Return False if there are no earlier messages about the incident.
     """
     if delivery.event not in BEGINNINGS:
         return False
@@ -123,7 +123,7 @@ async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
 
 
 async def release_followers(delivery: NotificationDelivery, due_at: datetime) -> list[UUID]:
-    """Set `due_at` on deliveries that waited for this one, and return their ids to nudge."""
+    """Set `due_at` of the deliveries that waited for this one, and return their ids, to send them next."""
     subject_ids = _subjects_of([delivery])
     waiting = NotificationDelivery.filter(
         channel_id=delivery.channel_id,
@@ -203,7 +203,7 @@ def _due_again_of(delivery: NotificationDelivery, now: datetime) -> datetime:
 
 
 def _supersessions_in(deliveries: Iterable[NotificationDelivery]) -> _Supersessions:
-    """Return the events that these deliveries supersede."""
+    """Return the events that these deliveries supersede, each with the last delivery that does."""
     supersessions: _Supersessions = {}
     for each in sorted(deliveries, key=lambda delivery: delivery.id):
         for event in _events_of(each):
@@ -223,7 +223,7 @@ def _is_before(one: NotificationDelivery, other: NotificationDelivery) -> bool:
 def _find_superseded(
     deliveries: Iterable[NotificationDelivery], supersessions: _Supersessions
 ) -> dict[UUID, tuple[NotificationDelivery, str]]:
-    """Return the deliveries all of whose events are superseded, each with one superseding event."""
+    """Return the deliveries whose events are all superseded, each with one superseding event."""
     superseded = {}
     for each in deliveries:
         ended = [supersessions.get(event, (each, "")) for event in _events_of(each)]

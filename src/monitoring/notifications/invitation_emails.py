@@ -1,4 +1,4 @@
-"""Emails invitations, each with a link for joining the team."""
+"""Sends invitations by email, each with a link for joining the team."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from monitoring.notifications.personal_emails import (
     send_letter,
 )
 
-# No text from members, who could use it to spam any address. The operator chooses the team's name.
+# The email contains no text written by members, who could use it to spam any address. The operator chooses
+# the team's name.
 TITLE = "Join {team}"
 TEXT = """\
 {invited_by} invites you to join the team {team}, as {email}.
@@ -39,7 +40,7 @@ async def send_invitation(invitation_id: str) -> None:
 
 
 async def sweep_invitations() -> int:
-    """Queue a task for each due invitation without one. Returns the number of tasks queued."""
+    """Queue a task for each due invitation that has none. Returns the number of queued tasks."""
     return await sweep_idle(send_invitation, _find_idle, MAX_LETTERS_A_SWEEP)
 
 

@@ -47,14 +47,14 @@ class KnownMonitor:
 
 
 def describe_monitor(monitor: MonitorSubject) -> dict[str, Json]:
-    """Render a `NotificationMonitor`."""
+    """Render a monitor as the schema `NotificationMonitor` describes it."""
     return {"id": str(monitor.id), "name": monitor.name, "url": monitor.url, "tags": list(monitor.tags)}
 
 
 async def find_monitor(team_id: UUID, monitor_id: UUID) -> KnownMonitor | None:
-    """Return a team's monitor. None if the team has no such monitor.
+    """Return a team's monitor, or None if the team has no such monitor.
 
-    The query names the relation because importing the monitor model would be a circular import.
+    The query uses the relation's name, because importing the monitor model would be a circular import.
     """
     monitors = Team.filter(id=team_id, monitors__id=monitor_id)
     found = await monitors.first().values("monitors__name", "monitors__url", "monitors__tags")

@@ -1,6 +1,7 @@
-"""Muted monitors, about which channels are not notified.
+"""Mutes monitors: channels are not notified about a muted monitor.
 
-If a channel was notified of an incident, its end is still sent, so that no pager rings forever.
+If a channel was notified of an incident before, the incident's end is still sent, so that no pager rings
+forever.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ async def store_mutes(
 
 
 async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> None:
-    """Skip held, untried deliveries due before `until`, or all if it is None, in the caller's transaction.
+    """Skip deliveries about muted monitors that are held back and untried, in the caller's transaction.
 
-    `subject_ids` are the muted monitors and their incidents. The end of an incident is kept if the channel
-    was notified of the incident.
+    `subject_ids` are the monitors and their incidents. Only deliveries due before `until` are skipped, or all
+    if it is None. The delivery of an incident's end is kept if the channel was notified of the incident.
     """
     for start in range(0, len(subject_ids), PORTION):
         about = NotificationDelivery.filter(subject_id__in=subject_ids[start : start + PORTION])
@@ -74,12 +75,12 @@ async def remove_mutes(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[UUID]
 
 
 async def find_mute(monitor_id: UUID, now: datetime) -> Mute | None:
-    """Return a monitor's current mute. None if the monitor is not muted."""
+    """Return a monitor's current mute, or None if the monitor is not muted."""
     return await Mute.filter(_holds(now), monitor_id=monitor_id).first()
 
 
 async def list_mutes(team_id: UUID) -> dict[UUID, datetime | None]:
-    """Return the ends of a team's mutes by monitor id, including past ones. None means until unmuted."""
+    """Return the ends of a team's mutes by monitor id, including past ends. None means until unmuted."""
     return dict(await Mute.filter(team_id=team_id).values_list("monitor_id", "muted_until"))
 
 
@@ -95,7 +96,10 @@ def find_muted(mutes: Mapping[UUID, datetime | None], now: datetime) -> dict[UUI
 
 
 async def read_mutes(announcements: Collection[Announcement], now: datetime) -> Mutes:
-    """Return the muted monitors of these events, each with the (channel, subject) pairs already notified."""
+    """Return the muted monitors of these events, each with the (channel, subject) pairs already notified.
+
+    A pair is listed if the channel was notified of the beginning of what one of the events ends.
+    """
     about = {each.monitor_id for each in announcements if each.monitor_id}
     if not about:
         return {}

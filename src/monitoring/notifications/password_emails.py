@@ -1,4 +1,4 @@
-"""Emails password links to users who forgot their password."""
+"""Sends password links by email to users who forgot their password."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def send_password_link(link_id: str) -> None:
 
 
 async def sweep_password_links() -> int:
-    """Queue a task for each due password link without one. Returns the number of tasks queued."""
+    """Queue a task for each due password link that has none. Returns the number of queued tasks."""
     return await sweep_idle(send_password_link, _find_idle, MAX_LETTERS_A_SWEEP)
 
 

@@ -1,4 +1,7 @@
-"""Sends letters: the service's own emails to one person. The row that a letter is about is its job."""
+"""Sends letters: the service's own emails to one person.
+
+The row that a letter is about, such as an invitation, also stores the letter's due time and claim.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from monitoring.notifications.retries import conclude
 LETTERS_AT_ONCE = 4
 MAX_LETTERS_A_SWEEP = 50
 
-# Far longer than the timeout of an attempt.
+# How long a claim on a letter lasts: twice as long as the timeout of an attempt.
 LEASE = timedelta(seconds=60)
 
 Row = TypeVar("Row", PasswordLink, Invitation)
@@ -62,7 +65,7 @@ def find_idle_letters(rows: QuerySet[Row], lifetime: timedelta, now: datetime) -
 
 
 async def _claim(rows: QuerySet[Row], lifetime: timedelta) -> Claim[Row] | None:
-    """Claim the row and count the attempt. Returns None if it is not due, is expired or is locked."""
+    """Claim the row and count the attempt. Returns None if the row is not due, has expired or is locked."""
     async with Claim.beginning(rows) as claim_id:
         now = current_backends().clock.now()
         async with transaction():

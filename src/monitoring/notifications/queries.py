@@ -1,4 +1,4 @@
-"""SQL queries of notifications, for both databases."""
+"""SQL queries for notifications, for PostgreSQL and SQLite."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def hold_channels(
     Tortoise offers, so that concurrent announcements do not block each other.
     """
     if is_postgres(connection):
-        # An array, because PostgreSQL estimates 100 rows for a set and would then scan all channels.
+        # The ids are an array, because PostgreSQL would estimate 100 rows for a set, and scan all channels.
         among = "= ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))"
         lock = "FOR KEY SHARE"
     else:

@@ -1,4 +1,4 @@
-"""Daily quiet hours, during which a channel receives nothing. Pure."""
+"""Daily quiet hours, during which a channel receives nothing. Has no side effects."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def check_quiet_hours(routing: Mapping[str, Json]) -> None:
 
 
 def find_quiet_end(routing: Mapping[str, Json], moment: datetime) -> datetime | None:
-    """Return the end of the quiet hours that contain `moment`. None if `moment` is outside quiet hours.
+    """Return the end of the quiet hours that contain `moment`, or None if `moment` is outside quiet hours.
 
-    The end is a local time in their time zone, even across a daylight saving change. Quiet hours with equal
-    start and end last all day.
+    The end is a local time in the time zone of the quiet hours. A daylight saving change does not shift it.
+    Quiet hours with equal start and end last all day.
     """
     quiet_hours = routing["quiet_hours"]
     # A time zone database update may have removed the zone.

@@ -1,4 +1,4 @@
-"""JSON representations of the document's notification schemas."""
+"""Renders channels, deliveries and exams as the OpenAPI document's schemas describe them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from monitoring.notifications.secrets import read_secret
 
 
 def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
-    """Render a `NotificationChannel`, its fields in the order of the document."""
+    """Render a channel as the schema `NotificationChannel` describes it."""
     confirmed = {"confirmed_at": write_timestamp(channel.confirmed_at)} if channel.type == EMAIL else {}
     return {
         "id": str(channel.id),
@@ -37,13 +37,16 @@ def represent_channel(channel: NotificationChannel) -> dict[str, Any]:
 
 
 def represent_created_channel(channel: NotificationChannel) -> dict[str, Any]:
-    """Render a `NotificationChannelCreated`, the only reply with a webhook's secret."""
+    """Render a new channel as the schema `NotificationChannelCreated` describes it.
+
+    Only this response contains a webhook's secret.
+    """
     shown = represent_channel(channel)
     return {**shown, "secret": read_secret(channel)} if channel.type == WEBHOOK else shown
 
 
 def represent_channels(page: Page[NotificationChannel]) -> dict[str, Any]:
-    """Render a `NotificationChannelList`."""
+    """Render a page of channels as the schema `NotificationChannelList` describes it."""
     return {
         "notification_channels": [represent_channel(channel) for channel in page.rows],
         "next_cursor": next_cursor(PagedList.NOTIFICATION_CHANNELS, page.continues_after),
@@ -51,7 +54,7 @@ def represent_channels(page: Page[NotificationChannel]) -> dict[str, Any]:
 
 
 def represent_delivery(delivery: NotificationDelivery, kept_request: Json = None) -> dict[str, Any]:
-    """Render a `NotificationDelivery`, its fields in the order of the document.
+    """Render a delivery as the schema `NotificationDelivery` describes it.
 
     `kept_request` is the request that a sandbox stored instead of sending.
     """
@@ -71,7 +74,7 @@ def represent_delivery(delivery: NotificationDelivery, kept_request: Json = None
 
 
 def represent_exam(exam: ReceiverExam) -> dict[str, Any]:
-    """Render a `ReceiverExam`."""
+    """Render an exam as the schema `ReceiverExam` describes it."""
     results = exam.results
     return {
         "id": str(exam.id),
@@ -85,7 +88,7 @@ def represent_exam(exam: ReceiverExam) -> dict[str, Any]:
 def represent_deliveries(
     page: Page[NotificationDelivery], kept_requests: Mapping[UUID, Json]
 ) -> dict[str, Any]:
-    """Render a `NotificationDeliveryList`."""
+    """Render a page of deliveries as the schema `NotificationDeliveryList` describes it."""
     return {
         "deliveries": [represent_delivery(each, kept_requests.get(each.id)) for each in page.rows],
         "next_cursor": next_cursor(PagedList.NOTIFICATION_DELIVERIES, page.continues_after),

@@ -1,4 +1,4 @@
-"""Decides whether and when a failed attempt is retried. Pure: callers pass in the random number."""
+"""Decides whether and when a failed attempt is retried. Has no side effects: callers pass in randomness."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.models import DeliveryStatus
 from monitoring.notifications.routing import ACKNOWLEDGED
 
-# The waits after the first attempt, the second, … as Standard Webhooks suggests: 27 hours in total.
+# How long to wait after the first attempt, the second, … as Standard Webhooks suggests: 27 hours in total.
 WAITS = (
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -65,7 +65,7 @@ def conclude(result: AttemptResult, attempts: int, chance: float) -> Conclusion:
 
 
 def wait_after(attempts: int, chance: float) -> timedelta | None:
-    """Return how long to wait after `attempts` attempts. None if no attempt is left."""
+    """Return how long to wait after `attempts` attempts, or None if no attempt is left."""
     return WAITS[attempts - 1] * (1 + MOST_JITTER * chance) if attempts < MAX_ATTEMPTS else None
 
 

@@ -1,4 +1,4 @@
-"""Which channels are notified of an event, and when. Pure."""
+"""Decides which channels are notified of an event, and when. Has no side effects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from monitoring.notifications.configuration import complete_routing
 from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.quiet_hours import find_quiet_end
 
-# By ending event: the event that began it. A situation that is over within a channel's delay is never sent.
+# By the event that ends a situation: the event that began the situation. A channel is never notified of a
+# situation that is over within the channel's delay.
 BEGINNINGS: Mapping[str, str] = {
     "incident.resolved": "incident.opened",
     "incident.acknowledged": "incident.opened",
@@ -23,7 +24,7 @@ ACKNOWLEDGED = "incident.acknowledged"
 REMINDER = "incident.reminder"
 # A channel that subscribes to one of these is notified of an unacknowledged incident.
 ALERTS = frozenset({"incident.opened", REMINDER})
-# Not a separate subscription: channels that subscribe to outages must know when checks are impossible.
+# Channels receive this event if they subscribe to outages, because they must know when checks are impossible.
 INTERRUPTED = "checks.interrupted"
 
 # A person is waiting for these, so quiet hours do not delay them.
@@ -90,7 +91,7 @@ class Route:
         if announcement.channel_ids is not None and self.channel_id not in announcement.channel_ids:
             return False
         if announcement.event == INTERRUPTED:
-            return "incident.opened" in self.events and self.type not in PAGERS  # nothing would close it
+            return "incident.opened" in self.events and self.type not in PAGERS  # no event would close it
         return announcement.event in self.events and self.concerns(announcement.monitor_id, announcement.tags)
 
     def concerns(self, monitor_id: UUID | None, tags: Collection[str]) -> bool:
@@ -106,13 +107,14 @@ class Route:
         return timedelta(seconds=self.routing["delay_seconds"] if begins else 0)
 
     def quiet_end(self, moment: datetime) -> datetime | None:
-        """Return the end of the quiet hours that contain `moment`. None if it is outside quiet hours."""
+        """Return the end of the quiet hours that contain `moment`, or None if it is outside quiet hours."""
         return find_quiet_end(self.routing, moment)
 
     def late_end(self, due_at: datetime, moment: datetime) -> datetime | None:
-        """Return the end of quiet hours that contain `moment` and began after `due_at`. None otherwise.
+        """Return the end of quiet hours that contain `moment` and began after `due_at`, or None.
 
-        A message that was due during quiet hours need not wait: it was requested during them, like a test.
+        A message that was due during quiet hours need not wait, because it was requested during them, like a
+        test.
         """
         return None if self.quiet_end(due_at) else self.quiet_end(moment)
 
@@ -122,7 +124,7 @@ class Route:
 
 
 def route_of(channel: NotificationChannel) -> Route:
-    """Return a channel's route."""
+    """Return the route that a channel's settings define."""
     return Route(
         channel_id=channel.id,
         type=channel.type,

@@ -19,7 +19,7 @@ from monitoring.notifications.models import NotificationChannel, NotificationDel
 # makes an hour longer. Retries wait less.
 LONGEST_WAIT = timedelta(days=2, hours=1)
 
-# Far longer than the timeout of an attempt.
+# How long a claim on a delivery lasts: at least twice as long as the timeout of an attempt.
 LEASE = timedelta(seconds=60)
 
 # An unresponsive server keeps an attempt open until its timeout. These limits bound the open attempts of one
@@ -31,8 +31,8 @@ MOST_AT_ONCE_A_TEAM = 5
 def is_due(now: datetime) -> Q:
     """Match deliveries that a worker may claim.
 
-    A delivery whose creation, last attempt or claim was dated by a clock that was ahead is due too, because
-    valid waits can last days and so do not reveal the error.
+    A delivery is also due if a machine whose clock was ahead dated its creation, its last attempt or its
+    claim. The due time alone does not reveal such an error, because valid waits can last days.
     """
     soon = now + TOLERANCE
     is_misdated = (
@@ -44,7 +44,7 @@ def is_due(now: datetime) -> Q:
 
 
 async def has_room(channel: NotificationChannel, now: datetime) -> bool:
-    """Return whether the concurrency limits allow another attempt. The caller must have locked the channel.
+    """Return whether the concurrency limits allow another attempt for a channel, which the caller has locked.
 
     The team is not locked, so that its channels do not block each other. Concurrent claims for several
     channels may slightly exceed the team's limit.
@@ -54,10 +54,10 @@ async def has_room(channel: NotificationChannel, now: datetime) -> bool:
 
 
 async def make_next_due(team_id: UUID) -> list[UUID]:
-    """Make the oldest waiting delivery due, among the team's channels below their concurrency limit.
+    """Make the oldest waiting delivery of the team's channels due, and return its id in a list.
 
-    Candidates are deliveries that are due, or that have no attempt and no hold. Returns the delivery's id to
-    nudge, or an empty list.
+    Channels at their concurrency limit are left out. Candidates are deliveries that are due, or that have no
+    attempt and no hold. If there is none, the list is empty. The caller sends the delivery with `nudge`.
     """
     now = current_backends().clock.now()
     async with transaction():

@@ -1,6 +1,7 @@
-"""Channel secrets: encrypted at rest, not hashed, because sending needs them, and masked in replies.
+"""Channel secrets: encrypted in the database, and masked in responses.
 
-A webhook's secret is its signing secret. Any other channel's secret is its secret fields as JSON.
+They are not hashed, because sending needs them. A webhook's secret is its signing secret. Any other channel's
+secret is its secret fields as JSON.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def texts_in(secrets: Json) -> list[str]:
 
 
 def mask_secrets(configuration: Configuration) -> Configuration:
-    """Return a configuration whose secrets are masked. Masked values stay masked."""
+    """Return a configuration with its secrets masked. Values that are masked already stay as they are."""
     masks = secret_fields(configuration["type"])
     return {
         name: _mask(value, masks[name]) if name in masks and value is not None else value

@@ -1,4 +1,4 @@
-"""Client operations on notification channels. Each function is one transaction.
+"""Operations on notification channels for clients. Each function is one transaction.
 
 Functions with an actor (`by`) record the action in the audit log.
 """
@@ -44,7 +44,8 @@ from monitoring.notifications.secrets import mask_secrets, read_secrets, store_s
 
 MAX_CHANNELS_A_TEAM = 20
 
-# The maximum size of a custom channel's body, which patches can enlarge. The default request limit is equal.
+# The maximum size of a custom channel's body. Patches can enlarge a body beyond the size limit of requests,
+# whose default is the same.
 MAX_BODY_BYTES = 1_048_576
 
 
@@ -73,7 +74,8 @@ async def create_channel(
         raise Problem("email_not_configured")
     channel = compose_channel(team_id, given)
     async with transaction():
-        # The lock covers count and insert: concurrent calls cannot exceed the cap, and ids follow commits.
+        # The lock covers count and insert, so concurrent calls cannot exceed the limit, and ids are in the
+        # order of commits.
         await Team.lock(team_id)
         if await NotificationChannel.filter(team_id=team_id).count() >= MAX_CHANNELS_A_TEAM:
             raise Problem("notification_channel_limit_reached")
@@ -112,11 +114,12 @@ async def update_channel(
     *,
     by: Actor | None = None,
 ) -> NotificationChannel:
-    """Apply a merge patch. A patch that changes nothing leaves `updated_at` unchanged.
+    """Apply a merge patch to a channel. A patch that changes nothing leaves `updated_at` unchanged.
 
     Disabling fails pending deliveries. Enabling clears `disabled_reason`. The reader of a new email address
     is asked to confirm it. Raises Problem if the patch is for another channel type, makes the body too large
-    or names an unknown time zone, if the key is taken, or if `If-Match` does not hold.
+    or names an unknown time zone, if the key is taken, or if the channel is missing or `if_match` is
+    outdated.
     """
     patch = dict(patch)
     async with transaction():
@@ -223,7 +226,7 @@ async def _store_change(
 async def delete_channel(
     team_id: UUID, channel_id: UUID, if_match: str | None = None, *, by: Actor | None = None
 ) -> None:
-    """Delete a channel and its deliveries. Raises Problem if it is missing or `If-Match` does not hold."""
+    """Delete a channel and its deliveries. Raises Problem if it is missing or `if_match` is outdated."""
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, if_match)
         await channel.delete()
@@ -231,9 +234,9 @@ async def delete_channel(
 
 
 async def _lock_channel(team_id: UUID, channel_id: UUID, if_match: str | None) -> NotificationChannel:
-    """Lock a channel's row until the transaction ends.
+    """Lock a channel's row until the transaction ends, and return the channel.
 
-    Raises Problem if it is missing or `If-Match` does not hold.
+    Raises Problem if it is missing or `if_match` is outdated.
     """
     locked = NotificationChannel.select_for_update(no_key=True)
     channel = _existing(await locked.get_or_none(id=channel_id, team_id=team_id))

@@ -1,6 +1,6 @@
 """Queues due deliveries that have no task message, and deletes old deliveries.
 
-No task message is queued for a retry: once it is due, the sweep finds it, or a finished attempt starts it.
+No task message is queued for a retry. When a retry is due, the sweep or a finished attempt starts it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ DELETED_AT_ONCE = 1000
 
 
 async def sweep_notifications() -> int:
-    """Queue a task for each due delivery without one. Returns the number of tasks queued."""
+    """Queue a task for each due delivery that has none. Returns the number of queued tasks."""
     return await sweep_idle(deliver_notification, _find_idle_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
 
 
 async def sweep_misdated_notifications() -> int:
-    """Queue a task for each idle delivery that a fast clock dated too late. Returns their number.
+    """Queue a task for each idle delivery whose due time a wrong clock set too late. Returns their number.
 
-    It reads all pending deliveries, so it does not run in every sweep.
+    This reads all pending deliveries, so it does not run in every sweep.
     """
     return await sweep_idle(deliver_notification, _find_misdated_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
 

@@ -1,4 +1,4 @@
-"""Notification background tasks."""
+"""Background tasks that send notifications and examine webhook receivers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.exams import run_exam
 from monitoring.notifications.scheduling import make_next_due
 
-# Attempts spend their time waiting for other servers, on the event loop.
+# Many attempts may run at once, because they mostly wait for other servers, on the event loop.
 DELIVERIES_AT_ONCE = 32
 EXAMS_AT_ONCE = 8
 
 
 @task(queue_name="notifications", at_once=DELIVERIES_AT_ONCE)
 async def deliver_notification(delivery_id: str) -> None:
-    """Send a delivery if it is due, then nudge the team's next one. A duplicate task message does nothing.
+    """Send a delivery if it is due, then queue the team's next delivery. A duplicate message does nothing.
 
-    A failed attempt is retried once it is due, when another attempt ends or the sweep runs. Without a current
-    sender, the delivery stays pending.
+    A failed delivery is retried after it is due, when another attempt ends or the sweep runs. Without a
+    current sender, the delivery stays pending.
     """
     from monitoring.notifications.channels.sender import current_sender  # noqa: PLC0415 - only workers send
 
@@ -41,6 +41,9 @@ async def examine_receiver(exam_id: str) -> None:
 
 
 async def nudge(delivery_ids: Iterable[UUID]) -> None:
-    """Queue tasks that send deliveries, after the commit. Never raises: the sweep finds missed deliveries."""
+    """Queue tasks that send these deliveries. Call it after the commit.
+
+    This never raises an exception, because the sweep finds deliveries without a task.
+    """
     for delivery_id in delivery_ids:
         await deliver_notification.send(str(delivery_id))

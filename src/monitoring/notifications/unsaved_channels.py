@@ -27,9 +27,9 @@ async def try_channel(
 ) -> AttemptResult:
     """Send a test notification through an unsaved new channel, or through a channel with an unsaved patch.
 
-    Only the audit log records it. A sandbox sends nothing: its script answers for scripted hosts, and all
-    others accept the test. Raises Problem if the channel could not be saved, if it is an email channel, whose
-    reader must confirm first, or if this machine cannot send anything.
+    Only the audit log records the test. A sandbox sends nothing: scripted hosts return their scripted
+    responses, and all others accept the test. Raises Problem if the channel could not be saved, if it is an
+    email channel, whose reader must confirm first, or if this machine cannot send anything.
     """
     if given["type"] == EMAIL:
         raise Problem("notification_channel_unconfirmed")

@@ -1,4 +1,4 @@
-"""Better Stack: the responses of `GET /api/v2/monitors` and `/api/v2/heartbeats`, a file per page."""
+"""Imports from Better Stack: pages of `GET /api/v2/monitors` and `/api/v2/heartbeats`, one file per page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOST = {
     "remember_cookies": "its cookies",
     "proxy_host": "its proxy",
 }
-# Fields that are read, that only report status, or that belong to settings already reported as lost.
+# Fields not to report as lost: they are read, only report status, or belong to a setting reported as lost.
 _KNOWN = {
     *("url", "name", "pronounceable_name", "monitor_type", "check_frequency", "request_timeout"),
     *("port", "period", "grace", "http_method", "request_headers", "request_body"),
@@ -33,7 +33,7 @@ _PORTS = {"smtp": 25, "pop": 110, "imap": 143}
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Read the monitors and heartbeats of every page."""
+    """Yield the monitors and heartbeats of every page."""
     pages = [read_mapping(file, "data") for file in files]
     for page in pages:
         for each in page["data"]:

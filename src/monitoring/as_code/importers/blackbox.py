@@ -1,4 +1,4 @@
-"""blackbox_exporter: `prometheus.yml`, whose jobs list the targets, and `blackbox.yml` with the modules."""
+"""Imports from blackbox_exporter: `prometheus.yml` lists the targets, and `blackbox.yml` the modules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KNOWN_OF_HTTP = {
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Read every static target of every job that uses the exporter."""
+    """Yield every static target of every job that uses the exporter."""
     if len(files) != _FILES:
         raise UnreadableImportError("Two files are needed: prometheus.yml and blackbox.yml")
     prometheus = read_mapping(files[0], "scrape_configs")

@@ -25,12 +25,12 @@ PINGS = "the address of the pings, which is another one here"
 
 
 class UnreadableImportError(Exception):
-    """The file is not from this program, or from an unsupported version of it."""
+    """A file is not from the expected program, or is from an unsupported version of the program."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """One monitor. If `fields` is empty, none of it can be carried over."""
+    """A monitor to import. If `fields` is empty, the monitor cannot be imported."""
 
     name: str
     fields: dict[str, Any] = field(default_factory=dict)
@@ -42,11 +42,14 @@ class Draft:
     """Whether `${NAME}` in the texts stands for an environment variable, as it does in our own files."""
 
     def lose(self, theirs: Mapping[str, Any], words: Mapping[str, str]) -> None:
-        """Report, in `words`, the settings of another program that are set and cannot be carried over."""
+        """Report another program's settings that are set but cannot be carried over.
+
+        `words` has the text to report, by the name of the setting.
+        """
         self.lost += [word for name, word in words.items() if theirs.get(name)]
 
     def lose_others(self, theirs: Mapping[str, Any], known: Collection[str]) -> None:
-        """Report each setting that is set and unknown here."""
+        """Report each setting of another program that is set and not in `known`."""
         self.lost += [f"the setting {name}" for name, value in theirs.items() if value and name not in known]
 
     def set_request(self, url: str, headers: Mapping[str, Any], *, has_login: bool = False) -> None:
@@ -66,14 +69,14 @@ class Draft:
             self.fields["request_headers"] = plain
 
     def set_between(self, name: str, value: float, least: int, most: int) -> None:
-        """Set a number, clamped to the bounds that apply here."""
+        """Set a numeric field, clamped to this service's bounds. Report a value that was changed."""
         bounded = min(max(round(value), least), most)
         if bounded != value:
             self.lost.append(f"{name} is {bounded} instead of {value:g}")
         self.fields[name] = bounded
 
     def set_times(self, interval_seconds: float, timeout_seconds: float | None = None) -> None:
-        """Set the interval, and how long a check may take."""
+        """Set the check interval, and the timeout if it is given."""
         self.set_between("interval_seconds", interval_seconds, 30, 86400)
         if timeout_seconds:
             self.set_between("timeout_seconds", timeout_seconds, 1, 60)
@@ -91,7 +94,7 @@ def read_mapping(text: bytes, needed: str) -> Mapping[str, Any]:
 
 
 def without_login(url: str) -> str:
-    """Return a URL without its user name and password, since URLs are no place for secrets."""
+    """Return a URL without its user name and password, because URLs are not stored as secrets."""
     return _LOGIN_OF_ADDRESS.sub("", url)
 
 
@@ -106,7 +109,7 @@ def seconds_of(text: object) -> float:
 
 
 def write_tags(names: Iterable[object]) -> list[str]:
-    """Convert labels to tags, each once."""
+    """Convert labels to tags, without duplicates."""
     tags = (_NOT_OF_TAGS.sub("-", str(name).lower()).strip("-_")[:_MAX_TAG_CHARACTERS] for name in names)
     return list(dict.fromkeys(tag for tag in tags if tag))[:_MAX_TAGS]
 

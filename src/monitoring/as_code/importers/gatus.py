@@ -1,4 +1,4 @@
-"""Gatus: its configuration (YAML)."""
+"""Imports from Gatus: its configuration (YAML)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TYPES = {"tcp": "tcp", "tls": "tcp", "icmp": "ping"}
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Read the endpoints. Alerting is left out: people must move its secrets themselves."""
+    """Yield the endpoints. Alerting is left out, because people must move its secrets themselves."""
     [file] = files
     configuration = read_mapping(_VARIABLE.sub(_rename, file), "endpoints")
     yield from map(_draft, configuration["endpoints"])
@@ -64,7 +64,7 @@ def _draft(endpoint: Mapping[str, Any]) -> Draft:
 
 
 def _read_address(endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Draft) -> bool:
-    """Read what is monitored, and return whether it can be monitored here."""
+    """Set a draft's type and address from an endpoint. Return whether this service supports the address."""
     fields = draft.fields
     parts = urlsplit(str(endpoint["url"]))
     if dns := endpoint.get("dns"):
@@ -98,7 +98,7 @@ def _read_http(endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Dr
 
 
 def _read_condition(condition: str, fields: dict[str, Any]) -> bool:
-    """Carry a condition over if possible, and return whether it was."""
+    """Set the fields that express a condition. Return whether the condition could be expressed."""
     match = _CONDITION.fullmatch(condition)
     if match is None:
         return False

@@ -1,4 +1,4 @@
-"""Healthchecks: the response of `GET /api/v3/checks/` (or v1, v2), saved as a file."""
+"""Imports from Healthchecks: the response of `GET /api/v3/checks/` (or v1, v2), saved as a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _LOST = {
     "methods": "that other methods than POST do not count",
     "manual_resume": "that a ping does not resume it",
 }
-# Fields that are read, that only report status, URLs, which differ here, and what `filter_subject` needs.
+# Fields not to report as lost: they are read, only report status, contain URLs of Healthchecks, or belong to
+# `filter_subject`.
 _KNOWN = {
     *("name", "schedule", "tz", "timeout", "grace", "tags", "status", "slug", "uuid", "unique_key"),
     *("n_pings", "started", "last_ping", "last_duration", "next_ping", "ping_url", "update_url"),
@@ -24,7 +25,7 @@ _KNOWN = {
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Read the checks as heartbeats."""
+    """Return the checks as heartbeats."""
     [file] = files
     return map(_draft, read_mapping(file, "checks")["checks"])
 

@@ -1,4 +1,4 @@
-"""An OpenAPI document (3.0 or 3.1): a contract monitor for each operation that is safe to call."""
+"""Imports from an OpenAPI document (3.0 or 3.1): a contract monitor for each operation safe to call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitoring.as_code.importers.drafts import Draft, UnreadableImportError, re
 
 
 def read(text: bytes, url: str) -> Iterator[Draft]:
-    """Propose monitors for GETs without required parameters or credentials, and report all others."""
+    """Yield monitors for GET operations without required parameters or credentials. Report all others."""
     document = read_mapping(text, "openapi")
     if not str(document["openapi"]).startswith(("3.0.", "3.1.")):
         raise UnreadableImportError(f"OpenAPI {document['openapi']} is not known here, only 3.0 and 3.1")
@@ -51,7 +51,10 @@ def _why_not(
 
 
 def _follow(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Follow a reference within the document. An unresolvable one is treated as a required parameter."""
+    """Return the target of a reference within the document, or a node that is no reference as it is.
+
+    A reference that cannot be resolved counts as a required parameter.
+    """
     reference = node.get("$ref")
     if reference is None:
         return node

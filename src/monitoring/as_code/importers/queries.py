@@ -1,4 +1,4 @@
-"""The importers' queries of other programs' databases."""
+"""Queries to the databases of other programs, for the importers."""
 
 from __future__ import annotations
 

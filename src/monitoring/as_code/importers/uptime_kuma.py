@@ -1,4 +1,4 @@
-"""Uptime Kuma: the backup of 1.x (JSON), and the database of 1.x and 2.x (SQLite)."""
+"""Imports from Uptime Kuma: the backup of 1.x (JSON), or the database of 1.x or 2.x (SQLite)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from monitoring.as_code.importers.queries import read_kuma
 _SQLITE = b"SQLite format 3\0"
 _HTTP = {"http", "keyword", "json-query"}
 _OTHERS = {"port", "ping", "dns", "push"}
-# The database's names for fields that the backup spells differently
+# By a field's name in the database: its name in the backup, if that is different.
 _NAMES = {
     "accepted_statuscodes_json": "accepted_statuscodes",
     "ignore_tls": "ignoreTls",
@@ -55,7 +55,7 @@ _BODIES = {
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Read the monitors. Channels are left out: people must move their secrets themselves."""
+    """Return the monitors. Channels are left out, because people must move their secrets themselves."""
     [file] = files
     if file.startswith(_SQLITE):
         monitors = _read_database(file)

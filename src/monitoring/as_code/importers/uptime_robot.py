@@ -1,4 +1,4 @@
-"""UptimeRobot: the response of `POST /v2/getMonitors` with `http_request_details=true`, saved as a file."""
+"""Imports from UptimeRobot: files with responses of `POST /v2/getMonitors` (`http_request_details=true`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOST_OF_HTTP = {
     "post_value": "the body of its requests",
     "keyword_case_type": "that upper and lower case are the same to its keyword",
 }
-# Fields that are read, or that only report status
+# Fields not to report as lost: they are read, or only report status.
 _KNOWN = {
     *("id", "friendly_name", "url", "type", "sub_type", "port", "interval", "timeout", "status"),
     *("create_datetime", "keyword_type", "keyword_value", "http_method", "http_username"),
@@ -29,7 +29,7 @@ _KNOWN = {
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Read the monitors of every page."""
+    """Yield the monitors of every page."""
     pages = [read_mapping(file, "monitors") for file in files]
     monitors = [monitor for page in pages for monitor in page["monitors"]]
     yield from map(_draft, monitors)

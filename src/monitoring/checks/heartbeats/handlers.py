@@ -1,4 +1,7 @@
-"""The operations of the Heartbeats tag. Replies to pings match Healthchecks', so that its clients work."""
+"""Handlers for the operations that the OpenAPI document tags with Heartbeats.
+
+Responses to pings are like those of Healthchecks, so that Healthchecks clients work.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ async def list_pings(monitor_id: str, *, caller: Caller, limit: int, cursor: str
 
 
 async def renew_ping_url(monitor_id: str, caller: Caller) -> Reply:
-    """Renew a ping URL, and return the new one."""
+    """Give a heartbeat a new ping URL, and return the URL."""
     ping_url = await service.renew_ping_url(caller.team_id, UUID(monitor_id), by=caller.actor)
     return Reply({"ping_url": ping_url}, headers=NO_STORE)
 
@@ -37,47 +40,47 @@ _HEADERS = {"Access-Control-Allow-Origin": "*", "Ping-Body-Limit": str(MAX_BODY_
 
 
 async def ping_success(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Receive the end of a run."""
+    """Receive a ping that reports the end of a job's run."""
     return await _take(PingKind.SUCCESS, token, request, rid)
 
 
 async def report_success(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Receive the end of a run and its output."""
+    """Receive a ping that reports the end of a job's run, with output in its body."""
     return await _take(PingKind.SUCCESS, token, request, rid, body)
 
 
 async def ping_start(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Receive the start of a run."""
+    """Receive a ping that reports the start of a job's run."""
     return await _take(PingKind.START, token, request, rid)
 
 
 async def report_start(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Receive the start of a run and its output."""
+    """Receive a ping that reports the start of a job's run, with output in its body."""
     return await _take(PingKind.START, token, request, rid, body)
 
 
 async def ping_fail(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Receive the failure of a run."""
+    """Receive a ping that reports the failure of a job's run."""
     return await _take(PingKind.FAIL, token, request, rid)
 
 
 async def report_fail(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Receive the failure of a run and its output."""
+    """Receive a ping that reports the failure of a job's run, with output in its body."""
     return await _take(PingKind.FAIL, token, request, rid, body)
 
 
 async def ping_log(token: str, request: Request, rid: str | None = None) -> Reply:
-    """Receive a ping that is only logged."""
+    """Receive a ping that is only logged, and says nothing about a run."""
     return await _take(PingKind.LOG, token, request, rid)
 
 
 async def report_log(token: str, request: Request, body: Beginning, rid: str | None = None) -> Reply:
-    """Receive output to log."""
+    """Receive a ping with output that is only logged, and says nothing about a run."""
     return await _take(PingKind.LOG, token, request, rid, body)
 
 
 async def ping_exit_code(token: str, exit_code: int, request: Request, rid: str | None = None) -> Reply:
-    """Receive the exit code of a run."""
+    """Receive a ping that reports the end of a job's run by its exit code."""
     kind = PingKind.FAIL if exit_code else PingKind.SUCCESS
     return await _take(kind, token, request, rid, exit_code=exit_code)
 
@@ -85,7 +88,7 @@ async def ping_exit_code(token: str, exit_code: int, request: Request, rid: str 
 async def report_exit_code(
     token: str, exit_code: int, request: Request, body: Beginning, rid: str | None = None
 ) -> Reply:
-    """Receive the exit code of a run and its output."""
+    """Receive a ping that reports the end of a job's run by its exit code, with output in its body."""
     kind = PingKind.FAIL if exit_code else PingKind.SUCCESS
     return await _take(kind, token, request, rid, body, exit_code=exit_code)
 
@@ -99,7 +102,7 @@ async def _take(  # noqa: PLR0913 - what a ping has
     *,
     exit_code: int | None = None,
 ) -> Reply:
-    """Reply once the ping is stored. The rate limit uses a hash, so that counters hold no token."""
+    """Store a ping, then respond. The rate limit counts by the token's hash, so no counter has the token."""
     policy, known_as = current_backends().settings.rate_limit_pings, UUID(token)
     await count_request(request, policy, hash_token(known_as))
     sent = Sent(

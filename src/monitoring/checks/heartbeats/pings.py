@@ -44,7 +44,7 @@ class Sent(NamedTuple):
 
 
 async def take_ping(token: UUID, sent: Sent) -> None:
-    """Store a ping and its consequences before returning.
+    """Store a ping and its consequences in one transaction, which is retried after a conflict.
 
     Raises Problem if no heartbeat has this token, and `DatabaseUnavailable`.
     """
@@ -79,7 +79,11 @@ async def _take(token: UUID, sent: Sent) -> list[UUID]:
 
 
 async def _lock(token: UUID) -> Heartbeat:
-    """Lock a heartbeat's check state until the transaction ends. Storing checks locks it first, too."""
+    """Return a heartbeat, and lock its check state until the transaction ends.
+
+    Transactions that store checks lock the check state first, too. Raises Problem if no heartbeat has the
+    token.
+    """
     token_sha256 = hash_token(token)
     found = await Heartbeat.get_or_none(token_sha256=token_sha256).only("monitor_id")
     if found and await CheckState.select_for_update().get_or_none(monitor_id=found.monitor_id):
@@ -91,7 +95,7 @@ async def _lock(token: UUID) -> Heartbeat:
 
 
 def _run(heartbeat: Heartbeat, sent: Sent, now: datetime) -> timedelta | None:
-    """Record what a ping reports about the job's runs. Returns the duration of the run it ends, if known.
+    """Update `heartbeat`, unsaved, with what a ping reports. Return the duration of the ended run, if known.
 
     Runs may overlap: a success whose `rid` differs from that of the last start leaves that run in progress.
     """
@@ -107,7 +111,7 @@ def _run(heartbeat: Heartbeat, sent: Sent, now: datetime) -> timedelta | None:
 
 
 async def _keep(monitor_id: UUID, sent: Sent, now: datetime) -> None:
-    """Store a ping as received, and keep only its monitor's last hundred."""
+    """Store a ping as received, and delete all but the last hundred pings of its monitor."""
     body = sent.body.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
     await Ping.create(
         monitor_id=monitor_id,
@@ -127,7 +131,7 @@ async def _keep(monitor_id: UUID, sent: Sent, now: datetime) -> None:
 
 
 async def _expect_end(heartbeat: Heartbeat, schedule: Schedule, now: datetime) -> None:
-    """Make the monitor due when the run must have ended. If the monitor is down, its due time stays."""
+    """Set the monitor's due time to the deadline of its run. If the monitor is down, its due time stays."""
     check_state = await CheckState.get(monitor_id=heartbeat.monitor_id)
     deadline = schedule.deadline(heartbeat.counted_from, now)
     if check_state.settled != State.DOWN and deadline:
@@ -140,7 +144,7 @@ async def _expect_end(heartbeat: Heartbeat, schedule: Schedule, now: datetime) -
 async def _store_result(
     heartbeat: Heartbeat, schedule: Schedule, duration: timedelta | None, now: datetime
 ) -> list[UUID]:
-    """Store a ping that ended a run as a check. Returns deliveries to nudge after the commit."""
+    """Store a ping that ended a run as a check. Return the ids of deliveries to send after the commit."""
     claimed = await claim_for_ping(heartbeat.monitor_id, now)
     assert claimed is not None  # noqa: S101 - it is locked, and not paused
     if heartbeat.ended_with == PingKind.FAIL:

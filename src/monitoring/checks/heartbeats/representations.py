@@ -1,4 +1,4 @@
-"""Renders pings as the document's schemas describe them."""
+"""Renders pings as the OpenAPI document's schemas describe them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitoring.monitors.heartbeats.models import Ping
 
 
 def represent_pings(page: Page[Ping]) -> dict[str, Any]:
-    """Render a `PingList`."""
+    """Render a page of pings as the schema `PingList` describes it."""
     return {
         "pings": [represent_ping(ping) for ping in page.rows],
         "next_cursor": next_cursor(PagedList.PINGS, page.continues_after),
@@ -19,7 +19,7 @@ def represent_pings(page: Page[Ping]) -> dict[str, Any]:
 
 
 def represent_ping(ping: Ping) -> dict[str, Any]:
-    """Render a `Ping`."""
+    """Render a ping as the schema `Ping` describes it."""
     return {
         "received_at": write_timestamp(ping.received_at),
         "kind": ping.kind,

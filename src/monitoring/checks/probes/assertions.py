@@ -1,4 +1,4 @@
-"""Evaluates a monitor's assertions about a response. Pure.
+"""Evaluates a monitor's assertions about a response. Has no side effects.
 
 No failure message quotes the response.
 """
@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?")
 
 
 class Failed(NamedTuple):
-    """The first assertion that does not hold: a code of the document's CheckError, and a sentence."""
+    """Why an assertion fails: a code of CheckError in the OpenAPI document, and a sentence."""
 
     error: str
     message: str
@@ -43,7 +43,7 @@ class Failed(NamedTuple):
 def find_failed(assertions: Sequence[Mapping[str, Json]], exchange: Exchange) -> Failed | None:
     """Evaluate the assertions in order, and return the first that fails, or None.
 
-    With a large body this takes up to two seconds, most of them without the GIL.
+    With a large body this takes up to two seconds, and releases the GIL for most of that time.
     """
     answer = _Answer(exchange)
     for number, assertion in enumerate(assertions, start=1):
@@ -141,7 +141,7 @@ def _read_header(comparison: str, header: str) -> Json:
 
 
 def _find_fault_of_any(comparison: str, found: Iterable[Json], value: Json) -> str | None:
-    """Compare each value found; the first fault counts."""
+    """Compare each value in `found` with `value`. Return the first fault, or None."""
     is_missing = True
     for each in found:
         is_missing = False
@@ -178,7 +178,7 @@ def _holds(comparison: str, found: Json, value: Json) -> bool | None:
 
 
 def _type_of(value: Json) -> str:
-    """Return the JSON type of a value. In Python, True is an int."""
+    """Return the type of a JSON value: `number`, or a Python type. In Python, True is an int, too."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "number"
     return type(value).__name__

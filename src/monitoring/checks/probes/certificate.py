@@ -18,13 +18,16 @@ from monitoring.outbound.starttls import STARTTLS
 from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import Endpoint
 
-if TYPE_CHECKING:  # they would load a library
+if TYPE_CHECKING:  # importing these would load a library
     from monitoring.outbound.dialer import Call, Dialer
 
 
 @dataclass(frozen=True)
 class CertificateProbe:
-    """Performs a handshake and disconnects. Up means a trusted chain that covers the host and `names`."""
+    """Performs a TLS handshake and disconnects.
+
+    The monitor is up if the server's certificate chain is trusted, and covers the host and `names`.
+    """
 
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "settings", "timeout_seconds", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),

@@ -1,7 +1,7 @@
-"""Finds the encoding that a page declares, as browsers do. Pure.
+"""Finds the encoding that a page declares, as browsers do. Has no side effects.
 
-A byte order mark outranks every declaration (Encoding standard, "decode"): `webencodings.IncrementalDecoder`
-reads it.
+A byte order mark takes precedence over every declaration (Encoding standard, "decode").
+`webencodings.IncrementalDecoder` reads it.
 """
 
 from __future__ import annotations
@@ -65,6 +65,9 @@ def _declared_labels(beginning: bytes) -> Iterator[str]:
 
 
 def _as_it_can_be(declared: Encoding) -> Encoding:
-    """Correct a declaration that is unreadable in the encoding it declares (HTML standard, same section)."""
+    """Return the encoding to use instead of a declared one in which the declaration would be unreadable.
+
+    The corrections are those of the HTML standard, "prescan a byte stream".
+    """
     corrected = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
     return webencodings.lookup(corrected.get(declared.name, declared.name)) or declared

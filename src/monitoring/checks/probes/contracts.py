@@ -57,14 +57,14 @@ class Contract:
         )
 
     def write_address(self, url: str) -> str:
-        """Return the URL to request."""
+        """Return the URL to request: a monitor's `url` with the path and parameters of the operation."""
         return write_address(url, orjson.loads(self.rules)["path"], self.settings.get("parameters"))
 
     async def judge(self, exchange: Exchange, finding: Finding, dialer: Dialer) -> Finding:
-        """Validate a response against the contract. Unless it breaks the contract, the given finding stays.
+        """Validate a response. Return `finding`, or another finding if the response violates the contract.
 
-        If the document is due for a refresh, it is fetched first. If that fails, the last rules apply, and a
-        monitor that is up becomes degraded.
+        If the contract's document is due to be read again, it is fetched first. If that fails, the last rules
+        apply, and a monitor that is up becomes degraded.
         """
         problem = None
         rules = self.rules
@@ -87,7 +87,7 @@ class Contract:
         return self.monitor_id is not None and datetime.now(UTC) - self.read_at >= interval
 
     async def _read_again(self, dialer: Dialer) -> tuple[str, str | None]:
-        """Refresh the document. Return the current rules, and the reason if it could not be read."""
+        """Read the contract's document again. Return the current rules, and the reason if reading failed."""
         assert self.monitor_id  # noqa: S101 - `_is_due` has checked it
         url, operation_id = self.settings["document_url"], self.settings["operation_id"]
         try:

@@ -1,4 +1,7 @@
-"""Decodes pages as browsers do, where Python's codecs and the Encoding standard disagree. Pure."""
+"""Decodes pages as browsers do, where Python's codecs and the Encoding standard disagree.
+
+Has no side effects outside the process.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from functools import cache, partial
 
 from webencodings import Encoding
 
-# Few characters of a page are missing from Python's codecs. Each takes a microsecond, which a hostile page
-# could multiply.
+# The maximum number of characters per page that are added to Python's codecs. Pages contain few of them, but
+# each takes a microsecond, and a hostile page may contain many.
 MAX_ADDED_CHARACTERS = 10_000
 
 
@@ -44,7 +47,7 @@ class _Decoder(codecs.IncrementalDecoder):
 
 
 class _Iso2022JpDecoder(_Decoder):
-    """Withholds from Python's decoder the escape sequences it fails on ("pending buffer overflow")."""
+    """Replaces escape sequences on which Python's decoder would fail ("pending buffer overflow")."""
 
     _UNFINISHED = re.compile(rb"(?:\x1b[($]?)?\Z")
     _UNKNOWN = re.compile(rb"\x1b(?!\([BIJ]|\$[@B])")
@@ -59,7 +62,10 @@ class _Iso2022JpDecoder(_Decoder):
 
 
 def _add(error: UnicodeError) -> tuple[str, int]:
-    """Decode bytes missing from Python's codec, or replace them as usual."""
+    """Decode bytes that Python's codec does not know, or return the replacement character.
+
+    Codecs call this function as their error handler.
+    """
     if not isinstance(error, UnicodeDecodeError):
         raise error
     _added["characters"] += 1
@@ -94,7 +100,7 @@ _MISSING = {
     "gb18030": {b"\x80": "€"},
     "iso2022_jp_ext": _ADDITIONS,
 }
-# The replaced characters have no other bytes.
+# Characters can be replaced after decoding, because no other bytes decode to the replaced characters.
 _JIS_X_0208 = str.maketrans("〜‖−¢£¬", "～∥－￠￡￢")  # noqa: RUF001
 _BIG5 = str.maketrans("•､‾∼♁☉¥¢£", "‧﹑¯～⊕⊙￥￠￡")  # noqa: RUF001
 _GB18030 = str.maketrans("\ue5e5", "\N{IDEOGRAPHIC SPACE}")

@@ -1,4 +1,4 @@
-"""Why a monitor of any type is degraded although its server responds. Pure."""
+"""Finds out why a monitor of any type is degraded although its server responds. Has no side effects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UP: Judgement = (Outcome.UP, None, None)
 
 
 class Thresholds(NamedTuple):
-    """The monitor's fields of the same names. Values of 0 days or None never warn."""
+    """The monitor's fields of the same names. A value of 0 days or None disables the threshold."""
 
     tls_expiry_warning_days: int
     slow_threshold_ms: int | None
@@ -24,7 +24,7 @@ class Thresholds(NamedTuple):
     def find_shortcoming(
         self, timings: Timings, expires_at: datetime | None, certificate: str | None, now: datetime
     ) -> Judgement | None:
-        """Return what is wrong with a successful call: a certificate that expires soon, or a slow response.
+        """Return why a successful call is degraded (the certificate expires soon, or it was slow), or None.
 
         `expires_at` is the earliest certificate expiry, and `certificate` is that certificate's
         `Expiry.subject`.
@@ -34,7 +34,7 @@ class Thresholds(NamedTuple):
             message = _tell_expiry(certificate or "The certificate", expires_at, now)
             return Outcome.DEGRADED, Objection.TLS_EXPIRING, message
         total_ms, threshold_ms = timings.total_ms, self.slow_threshold_ms
-        # Rounded as it is shown, so that no message says "1,000 ms, slower than 1,000 ms".
+        # Compared as rounded in the message, so that no message says "1,000 ms, slower than 1,000 ms".
         if total_ms is not None and threshold_ms is not None and round(total_ms) > threshold_ms:
             message = f"Answered in {round(total_ms):,} ms, slower than {threshold_ms:,} ms"
             return Outcome.DEGRADED, Objection.SLOW, message

@@ -16,7 +16,7 @@ from monitoring.outbound.failures import ExchangeFailed, blocked
 from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import Endpoint
 
-if TYPE_CHECKING:  # they would load a library
+if TYPE_CHECKING:  # importing these would load a library
     from monitoring.outbound.dialer import Call, Dialer
 
 # Every name server listens on this port. If users chose the port, they could probe any service.
@@ -25,7 +25,7 @@ PORT = 53
 
 @dataclass(frozen=True)
 class DnsProbe:
-    """Sends one query. The response is good if it has records, and matches the expected ones."""
+    """Sends one query. The monitor is up if the response has records and matches the expected records."""
 
     columns: ClassVar[tuple[str, ...]] = ("url", "settings", "timeout_seconds", "slow_threshold_ms")
 
@@ -53,7 +53,10 @@ class DnsProbe:
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """The user's name server. If the operator's is queried instead, the name counts as the host."""
+        """The name server in the monitor's settings.
+
+        Without one, the operator's name server is queried, and the queried name counts as the host.
+        """
         return self.resolver or self.name
 
     async def ask(self, dialer: Dialer) -> Finding:
@@ -85,7 +88,7 @@ class Expectation(NamedTuple):
 
 
 def judge(records: Collection[bytes], expectation: Expectation) -> Judgement | None:
-    """Return what is wrong with a response's records, or None. Pure.
+    """Return what is wrong with a response's records, or None. Has no side effects.
 
     The message quotes nothing from the response.
     """

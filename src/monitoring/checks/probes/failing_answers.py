@@ -1,4 +1,7 @@
-"""What is stored of a response that fails a check: its status and headers, without secrets. Pure."""
+"""Extracts what is stored of a response that fails a check: its status and headers, without secrets.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ MAX_HEADERS = 40
 MAX_NAME_CHARACTERS = 60
 MAX_VALUE_CHARACTERS = 200
 
-# Header names that look like a credential, but carry none: they describe how to authenticate.
+# Headers whose names look like those of credentials, but whose values describe how to authenticate.
 _HARMLESS = {"www-authenticate", "proxy-authenticate"}
 
 # A URL's query, which may contain secrets, such as the token of a redirect.

@@ -1,7 +1,7 @@
 """The probe of a `heartbeat` monitor: it sends no request, and determines whether a ping is late.
 
-A ping stores its own result (`checks/heartbeats/pings.py`) and makes the monitor due when the next one is
-late. So a check finds a missing ping, unless something has changed meanwhile.
+A ping stores its own result (`checks/heartbeats/pings.py`), and makes the monitor due when the next ping is
+late. A check of a due monitor therefore finds a missing ping, unless something has changed since.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from monitoring.monitors.heartbeats.schedules import Schedule
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import HEARTBEAT
 
-if TYPE_CHECKING:  # they would load a library
+if TYPE_CHECKING:  # importing these would load a library
     from monitoring.outbound.dialer import Dialer
 
 # How soon to check again while pings cannot be received.
@@ -32,7 +32,7 @@ MISSING_PING = frozenset({Objection.PING_MISSING, Objection.JOB_UNFINISHED})
 
 
 class HeartbeatProbe:
-    """Reads from the database what is known of the job, on every check."""
+    """On every check, reads from the database what is known about the job, and evaluates it."""
 
     columns: ClassVar[tuple[str, ...]] = ("settings",)
     endpoint = None
@@ -53,11 +53,11 @@ class HeartbeatProbe:
 
 
 class Known(NamedTuple):
-    """What is known of a job. The first five fields are those of `Heartbeat`.
+    """What is known about a job. The first five fields are those of `Heartbeat`.
 
     `is_down` and `is_blind` are the monitor's state before this check. Pings could be received until
-    `received_until`, and after the last interruption again from `interrupted_until` on. The last maintenance
-    ended at `maintenance_until`.
+    `received_until`. The last interruption of receiving ended at `interrupted_until`, and the last
+    maintenance at `maintenance_until`.
     """
 
     counted_from: datetime | None
@@ -73,11 +73,11 @@ class Known(NamedTuple):
 
 
 def judge(schedule: Schedule, known: Known, now: datetime) -> Finding:
-    """Determine whether a ping is late. Pure.
+    """Determine whether a ping is late. Has no side effects.
 
-    A ping that may have been lost while we could not receive it does not count as missing: the finding is
-    UNKNOWN until the next ping is late. A ping that was due in maintenance does not count as missing either.
-    If the monitor is already down, the ping counts as missing in both cases.
+    A ping that may have been lost while this service could not receive pings does not count as missing: the
+    finding is UNKNOWN until the next ping is late. A ping that was due in maintenance does not count as
+    missing either. If the monitor is already down, the ping counts as missing in both cases.
     """
     deadline = _deadline_of(schedule, known, now)
     if deadline is None:
@@ -108,15 +108,16 @@ _COULD_NOT_RECEIVE = Finding(
 
 
 def _deadline_of(schedule: Schedule, known: Known, now: datetime) -> datetime | None:
-    # A fast clock may have dated the pings. They came by now at the latest.
+    # A machine whose clock is ahead may have dated the pings later than `now`, when they had already come.
     counted_from, started_at = (each and min(each, now) for each in (known.counted_from, known.started_at))
     return schedule.deadline(counted_from, started_at)
 
 
 def _excuse(schedule: Schedule, known: Known, now: datetime) -> Known:
-    """Count from the end of an interruption or maintenance that may explain the missing ping.
+    """Count the deadline from the end of an interruption or maintenance that may explain the missing ping.
 
-    A ping may come as much too early as it may come too late.
+    A ping may come early by as much as it may be late. An interruption or maintenance therefore counts if it
+    ended at most one grace time before the ping was expected, which is two grace times before the deadline.
     """
     ends = (known.interrupted_until, known.maintenance_until)
     for end in sorted(each for each in ends if each and each <= now):

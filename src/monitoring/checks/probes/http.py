@@ -90,7 +90,7 @@ class HttpProbe:
         exchange = await HttpClient(dialer).send(self.request, search)
         failed: Failed | None = None
         if self.assertions and self.expectation.is_expected(exchange.status_code):
-            # In a thread, because a hostile response can take a second.
+            # Evaluated in a thread, because a hostile response can take up to two seconds.
             judge_assertions = partial(find_failed, self.assertions, exchange)
             failed = await asyncio.to_thread(judge_assertions) if reads_all else judge_assertions()
         finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish(), failed)
@@ -131,7 +131,7 @@ def judge(
     found: Collection[str] = (),
     failed: Failed | None = None,
 ) -> Finding:
-    """Compare an exchange with what was expected; the most serious fault wins. Pure.
+    """Return the finding for an exchange: the most serious fault, if it has any. Has no side effects.
 
     `found` holds the keywords found in the part of the body that was read, and `failed` is the first failed
     assertion. Messages stay below 200 characters and quote nothing from the response but its status.
@@ -182,7 +182,7 @@ def _parse_patterns(patterns: tuple[str, ...]) -> tuple[range, ...]:
 
 
 def _parse_pattern(pattern: str) -> range:
-    """Parse a StatusCodePattern of the document: `204`, `2xx`, or `200-299` in either order."""
+    """Return the statuses that a StatusCodePattern matches: `204`, `2xx`, or `200-299` in either order."""
     if pattern.endswith("xx"):
         first_status = int(pattern[0]) * 100
         return range(first_status, first_status + 100)

@@ -59,7 +59,7 @@ class KeywordSearch:
         text.read(b"", is_last=True)
         return text.found
 
-    # Called by the client
+    # Called by `HttpClient`
 
     def begin(self, status_code: int, headers: Headers) -> bool:
         """Return whether to read the body."""
@@ -72,7 +72,7 @@ class KeywordSearch:
         return True
 
     def read(self, piece: bytes) -> bool:
-        """Search a piece, once enough has arrived to know the page's encoding. Return whether to read on."""
+        """Search a piece of the body, once the page's encoding is known. Return whether to read on."""
         if text := self._text:
             text.read(piece)
         else:

@@ -16,12 +16,12 @@ from monitoring.outbound.failures import ExchangeFailed
 from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import Endpoint, UnusableUrl, read_endpoint, read_host
 
-if TYPE_CHECKING:  # they would load a library
+if TYPE_CHECKING:  # importing these would load a library
     from monitoring.outbound.dialer import Dialer
 
 
 class Objection(StrEnum):
-    """What can be wrong with a complete response. With `FailureCode`, these are the document's CheckError."""
+    """The codes of CheckError in the OpenAPI document, except those of failed calls (`FailureCode`)."""
 
     UNEXPECTED_STATUS = auto()
     UNEXPECTED_RECORDS = auto()
@@ -37,12 +37,12 @@ class Objection(StrEnum):
 class Finding(NamedTuple):
     """What a check found, whatever kind of probe made it.
 
-    Unless the outcome is UP, `error` is a code of the document's CheckError and `message` explains it to
-    people; an UNKNOWN outcome has no error. `status_code` is the response's status, if its protocol has one.
-    `certificate_expires_at` is the earliest certificate expiry; None without a certificate. `answer` is what
-    is stored of a response that fails the check (`status_code`, and `headers` as pairs).
+    Unless the outcome is UP, `error` is a code of the OpenAPI document's CheckError, and `message` explains
+    it to people; an UNKNOWN outcome has no error. `status_code` is the response's status, if its protocol has
+    one. `certificate_expires_at` is the earliest certificate expiry; None without a certificate. `answer` is
+    what is stored of a response that fails the check (`status_code`, and `headers` as pairs).
 
-    A finding with `holds_until` needs no confirmation by another check, and the next check is due then.
+    A finding with `holds_until` needs no confirmation by another check. The next check is due at that time.
     """
 
     outcome: Outcome
@@ -63,7 +63,7 @@ class Finding(NamedTuple):
 
 
 def read_settings(monitor_type: str, row: Mapping[str, Any]) -> dict[str, Json]:
-    """Read a type's settings from the column `settings` of a row, defaults included."""
+    """Return the settings of a monitor type from the column `settings` of a row, with defaults."""
     return complete_settings(monitor_type, orjson.loads(row["settings"]))
 
 
@@ -100,7 +100,8 @@ class Probe(Protocol):
     def endpoint(self) -> Endpoint | None:
         """Where the probe connects first; None if the address is invalid or the probe never connects.
 
-        `CHECKS_PER_HOST` limits checks by it. All probes without an endpoint count as one host.
+        The setting `CHECKS_PER_HOST` limits the checks per endpoint. All probes without an endpoint count as
+        one host.
         """
 
     async def ask(self, dialer: Dialer) -> Finding:

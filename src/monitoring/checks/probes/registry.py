@@ -1,4 +1,4 @@
-"""All kinds of probes, and which one a monitor has."""
+"""Registers the probe of each monitor type, and reads a monitor's probe."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from monitoring.checks.probes.unreadable import UnreadableProbe
 
 log = logging.getLogger(__name__)
 
-# By the document's MonitorType
+# By MonitorType of the OpenAPI document
 PROBES: Mapping[str, type[Probe]] = {
     "http": HttpProbe,
     "tcp": TcpProbe,
@@ -33,7 +33,7 @@ COLUMNS = tuple(dict.fromkeys(("type", *(column for probe in PROBES.values() for
 
 
 def read_probe(row: Mapping[str, Any]) -> Probe:
-    """Read a monitor's probe from a row that has `id` and at least `COLUMNS`."""
+    """Return a monitor's probe, from a row that has `id` and at least `COLUMNS`."""
     if row["type"] not in PROBES:  # created by a newer release that runs beside this one
         return UnreadableProbe(f"This checker does not know the type {row['type']} yet")
     try:

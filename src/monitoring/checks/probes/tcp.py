@@ -1,4 +1,4 @@
-"""The probe that opens a TCP connection, sends the monitor's text, and waits for the expected reply."""
+"""The probe that opens a TCP connection, sends the monitor's text, and waits for the expected text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitoring.outbound.failures import ExchangeFailed, blocked, broken_off
 from monitoring.outbound.stopwatch import Phase, Timings
 from monitoring.outbound.targets import Endpoint
 
-if TYPE_CHECKING:  # they would load a library
+if TYPE_CHECKING:  # importing these would load a library
     from monitoring.outbound.dialer import Call, Dialer
 
 MAX_HEARD_BYTES = 65_536
@@ -25,7 +25,7 @@ MAX_HEARD_BYTES = 65_536
 
 @dataclass(frozen=True)
 class TcpProbe:
-    """Connects, which is enough unless the monitor expects to receive some text."""
+    """Connects. The monitor is up if that succeeds and, if `expect` is not None, that text is received."""
 
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "settings", "timeout_seconds", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),

@@ -1,4 +1,7 @@
-"""Builds the URL of a contract's operation: a monitor's URL, followed by the operation's path. Pure."""
+"""Builds the URL of a contract's operation from a monitor's URL and the operation's path.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
 
 class MissingParameterError(Exception):
-    """A variable in a path has no parameter."""
+    """A variable in a path has no value among the parameters."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

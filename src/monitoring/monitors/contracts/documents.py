@@ -1,7 +1,7 @@
-"""Finds in a client's OpenAPI document (3.0 or 3.1) what one operation specifies. Pure.
+"""Finds in a client's OpenAPI document (3.0 or 3.1) what one operation specifies. Has no side effects.
 
-The result is called rules: self-contained, small JSON, which `judging.py` compiles. A hostile document can
-take long to read, so it is read in another process (`isolation.py`).
+The result is called rules: a small, self-contained JSON value, which `judging.py` compiles. A hostile
+document can take long to read, so `isolation.py` runs this module in a separate process.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from monitoring.contract.document import METHODS, Json, Node
 
 MAX_RULES_BYTES = 262_144
 MAX_DEPTH = 100
-MAX_NODES = 200_000  # visited in the document
+MAX_NODES = 200_000  # that are visited in a document
 
-# Keywords that change the base of references, or name targets that `$ref` could reach other than by a
-# pointer.
+# Keywords that change the base URI of references, or name a target that `$ref` could use instead of a JSON
+# Pointer. They are left out of the rules.
 _OF_PLACES = frozenset({"$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabulary", "id"})
 _LEADING_ELSEWHERE = frozenset({"$dynamicRef", "$recursiveRef"})
 _VALUES = frozenset({"const", "enum"})
@@ -30,7 +30,10 @@ _SILENT = frozenset(
 
 
 class UnusableDocumentError(Exception):
-    """A document without rules for an operation; the reason is a suffix of a `contract_...` problem."""
+    """No rules for an operation can be read from a document.
+
+    `reason` is the name of the problem that the client receives, without its prefix `contract_`.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -53,7 +56,10 @@ def find_rules(document: Json, operation_id: str) -> dict[str, Json]:
 
 
 def _measure(document: Json) -> None:
-    """Reject a document that is too deep or too large to traverse. Shared parts count each time."""
+    """Reject a document that is too deep or too large to traverse.
+
+    A part that occurs in several places, such as a YAML alias, counts each time.
+    """
     left = MAX_NODES
     waiting = [(document, 0)]
     while waiting:
@@ -122,11 +128,11 @@ class _Reader:
         return definitions
 
     def _read_schema(self, schema: Json) -> Json:
-        """Copy a schema as JSON Schema 2020-12, with references into `$defs`."""
+        """Convert a schema to JSON Schema 2020-12, with references that point into the rules' `$defs`."""
         if isinstance(schema, bool):
             return schema
         if "$ref" in schema and self._is_3_0:
-            return {"$ref": self._refer(schema["$ref"])}  # OpenAPI 3.0 ignores its siblings
+            return {"$ref": self._refer(schema["$ref"])}  # OpenAPI 3.0 ignores other keywords here
         read = dict(self._read_keywords(schema))
         return _as_2020_12(read) if self._is_3_0 else read
 
@@ -169,7 +175,7 @@ class _Reader:
         return f"#/$defs/{self._names[reference]}"
 
     def _follow(self, node: Any) -> Any:  # noqa: ANN401 - a part of the document
-        """Return the target of a Reference Object."""
+        """Return the target of a Reference Object, or any other node as it is."""
         for _ in range(MAX_DEPTH):
             if not isinstance(node, Mapping) or not isinstance(node.get("$ref"), str):
                 return node
@@ -188,7 +194,7 @@ class _Reader:
 
 
 def _as_2020_12(schema: dict[str, Json]) -> dict[str, Json]:
-    """Rewrite what OpenAPI 3.0 expresses differently from JSON Schema 2020-12."""
+    """Rewrite `nullable` and exclusive bounds of OpenAPI 3.0 as JSON Schema 2020-12 expresses them."""
     if schema.pop("nullable", False) is True and isinstance(schema.get("type"), str):
         schema["type"] = [schema["type"], "null"]
     for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):

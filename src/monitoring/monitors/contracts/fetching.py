@@ -1,4 +1,4 @@
-"""Fetches a document from its URL through the same dialer as checks."""
+"""Fetches a contract's OpenAPI document from its URL, through the same dialer as checks."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _read_tag(exchange: Exchange) -> str | None:
 
 
 class _Everything:
-    """Reads a body to its end."""
+    """Reads the whole body of a response with status 200, and no other body."""
 
     def begin(self, status_code: int, _: object) -> bool:
         return status_code == _OK

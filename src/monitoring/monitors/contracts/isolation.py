@@ -1,7 +1,7 @@
 """Reads documents and validates responses in a separate process, which is killed if that takes too long.
 
-A schema of a few lines can keep any validator busy for years. No limit on a schema's form would reject all of
-these but none that people use.
+A schema of a few lines can keep any validator busy for years. Limits on the form of schemas would not help:
+they would miss some of these schemas, or reject schemas that people use.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from monitoring.monitors.contracts.documents import UnusableDocumentError, find_
 from monitoring.monitors.contracts.judging import Rules, Violation, read_rules
 
 MAX_SECONDS = 3.0  # to validate a response
-MAX_READING_SECONDS = 8.0  # to read a document: a mebibyte of YAML takes one or two
+MAX_READING_SECONDS = 8.0  # to read a document: a mebibyte of YAML takes one or two seconds
 MAX_MEMORY_BYTES = 1_073_741_824
 
 _LENGTH_BYTES = 4
@@ -36,19 +36,22 @@ _THREAD = ThreadPoolExecutor(1, "contracts")
 
 
 class TooLongError(Exception):
-    """The other process took too long or too much memory. The next request starts a new one."""
+    """The separate process took too much time or memory, and was killed. The next request restarts it."""
 
 
 async def wait_apart(ask: Callable[..., _T], *arguments: object) -> _T:
-    """Run a call to the other process in a dedicated thread, one call at a time.
+    """Call `ask`, which waits for the separate process, in a dedicated thread. Calls run one at a time.
 
-    The shared threads are few, and slow schemas would block them all.
+    In the event loop's few default threads, slow schemas would block all other work.
     """
     return await asyncio.get_running_loop().run_in_executor(_THREAD, ask, *arguments)
 
 
 def find_rules_apart(document: Json, operation_id: str) -> dict[str, Json]:
-    """Return an operation's rules within `MAX_READING_SECONDS`. Raises UnusableDocumentError."""
+    """Find an operation's rules in the separate process. Raises UnusableDocumentError.
+
+    A document that takes longer than `MAX_READING_SECONDS` counts as too large.
+    """
     try:
         answer = _APART.ask({"document": document, "operation_id": operation_id}, MAX_READING_SECONDS)
     except TooLongError:
@@ -62,7 +65,11 @@ def find_rules_apart(document: Json, operation_id: str) -> dict[str, Json]:
 def judge_apart(
     rules: str, status_code: int, headers: Mapping[str, str], body: str | None
 ) -> Violation | None:
-    """Validate a response against rules in JSON within `MAX_SECONDS`. Raises TooLongError."""
+    """Validate a response in the separate process, and return its first violation, or None.
+
+    `rules` is JSON. If `body` is None, only the status and the headers are validated. Raises TooLongError
+    after `MAX_SECONDS`.
+    """
     question = {"rules": rules, "status_code": status_code, "headers": headers, "body": body}
     answer = _APART.ask(question, MAX_SECONDS)
     violation = answer["violation"]
@@ -70,14 +77,14 @@ def judge_apart(
 
 
 class _Apart:
-    """The other process, which starts with the first request and ends with this process."""
+    """The separate process. It starts with the first request and ends with this process."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: Mapping[str, Json], max_seconds: float) -> dict[str, Json]:
-        """Send a request and wait for the reply; one request at a time. Raises TooLongError."""
+        """Send a request and wait for its result; one request at a time. Raises TooLongError."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._process = _begin()
@@ -99,9 +106,9 @@ _APART = _Apart()
 
 
 def _begin() -> subprocess.Popen[bytes]:
-    """Start the process without the environment's secrets."""
+    """Start the separate process. Its environment has only two variables, and so no secrets."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    return subprocess.Popen(  # noqa: S603 - ourselves
+    return subprocess.Popen(  # noqa: S603 - runs this module
         [sys.executable, "-m", __name__],
         env=kept,
         stdin=subprocess.PIPE,
@@ -117,7 +124,7 @@ def _write(pipe: IO[bytes], message: Mapping[str, Json]) -> None:
 
 
 def _read(pipe: IO[bytes]) -> dict[str, Json]:
-    """Read a message. Raises EOFError."""
+    """Read a message. Raises EOFError if the pipe was closed."""
     length = pipe.read(_LENGTH_BYTES)
     if len(length) < _LENGTH_BYTES:
         raise EOFError
@@ -154,7 +161,7 @@ def _read_document(document: Json) -> Json:
 
 
 def main() -> None:
-    """Serve requests until there are no more."""
+    """Serve requests from standard input until it is closed."""
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     try:
         while True:

@@ -1,6 +1,6 @@
-"""Validates a response against a contract's rules. Pure.
+"""Validates a response against a contract's rules. Has no side effects.
 
-A hostile schema can take long, so this runs in another process (`isolation.py`).
+A hostile schema can take long, so `isolation.py` runs this module in a separate process.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ MAX_PATTERN_BYTES = 1_048_576
 
 
 class Violation(NamedTuple):
-    """How a response breaks its contract: where, as a JSON Pointer (RFC 6901) into the body, and how.
+    """How a response violates its contract.
 
-    The pointer is empty if the violation concerns the whole response. The sentence quotes no value of the
-    response.
+    `pointer` is a JSON Pointer (RFC 6901) into the body; it is empty if the violation concerns the whole
+    response. `sentence` describes the violation, and quotes no value of the response.
     """
 
     pointer: str
@@ -54,9 +54,10 @@ class Rules:
                 self._compile(header["schema"])
 
     def judge(self, status_code: int, headers: Mapping[str, str], body: str | None) -> Violation | None:
-        """Return the first violation, or None. Header names are in lower case.
+        """Return the first violation by a response, or None.
 
-        If `body` is None, only status and headers are validated.
+        The names in `headers` are in lower case. If `body` is None, only the status and the headers are
+        validated.
         """
         response = self._find_response(status_code)
         if response is None:
@@ -82,10 +83,10 @@ class Rules:
         return None
 
     def _is_valid_header(self, schema: Json, value: str) -> bool:
-        """Return whether a header is valid as text, or as the JSON value or list that it can be read as.
+        """Return whether a header's value is valid in one of the ways to read it.
 
-        A header with a comma or `=` may be a list or object in OpenAPI's styles: it is tried as a list of
-        texts and as an empty object.
+        It is tried as text, as JSON and as a list with one item. A value with a comma or `=` may be a list or
+        an object in one of OpenAPI's styles: it is tried as text, as a list of texts and as an empty object.
         """
         validator = self._compile(schema)
         return validator.is_valid(value) or any(map(validator.is_valid, _read_otherwise(value)))

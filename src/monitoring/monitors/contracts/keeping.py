@@ -1,4 +1,4 @@
-"""How a monitor's contract is stored, rendered and refreshed."""
+"""Stores and renders a monitor's contract, and updates it when its document was read again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _NOT_SHOWN = ("rules", "read_at")
 
 
 def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
-    """Return the columns of a prepared contract; empty if the contract has no `rules` and so is unchanged."""
+    """Return the columns that store a prepared contract; all are null if `contract` is None.
+
+    A contract without `rules` is unchanged, and no columns are returned for it.
+    """
     if contract is None:
         names = (
             "contract",
@@ -59,7 +62,10 @@ def is_same_contract(monitor: Monitor, contract: Mapping[str, Json] | None) -> b
 
 
 def _stated(contract: Mapping[str, Json] | None) -> dict[str, Json]:
-    """Remove nulls, which a merge patch removes and a creation keeps."""
+    """Return a contract without null fields, for comparison.
+
+    A creation keeps null fields, and a merge patch removes them.
+    """
     return {name: value for name, value in (contract or {}).items() if value is not None}
 
 
@@ -72,7 +78,7 @@ def conceal_contract(contract: Mapping[str, Json] | None) -> dict[str, Json] | N
 
 
 def show_contract(row: Mapping[str, Any]) -> dict[str, Json] | None:
-    """Render a `Contract`."""
+    """Render the contract in a monitor's row as the schema `Contract` describes it."""
     contract = row["contract"]
     if contract is None:
         return None
@@ -87,7 +93,10 @@ def show_contract(row: Mapping[str, Any]) -> dict[str, Json] | None:
 
 
 async def store_refreshed(monitor_id: UUID, rules: Mapping[str, Json], read_at: datetime, seen: str) -> None:
-    """Replace the rules, unless the contract has changed since its rules were read as `seen`."""
+    """Store rules that were read again, unless the stored rules differ from `seen`.
+
+    In that case, the contract was changed while its document was read.
+    """
     unchanged = Monitor.filter(id=monitor_id, contract_rules=seen)
     await unchanged.update(
         contract_rules=orjson.dumps(rules).decode(), contract_read_at=read_at, contract_problem=None
@@ -100,5 +109,8 @@ async def store_problem(monitor_id: UUID, problem: str) -> None:
 
 
 async def encrypt_contract_authorizations() -> Encrypted:
-    """Encrypt the credentials with the first key, where they are encrypted with another."""
+    """Re-encrypt all credentials for contracts' documents with the first encryption key.
+
+    Return how many rows were re-encrypted, and how many cannot be decrypted.
+    """
     return await encrypt_column(Monitor.exclude(contract_authorization=None), "contract_authorization")

@@ -29,9 +29,9 @@ _SCHEMA = "ContractCreate"
 async def prepare_contract(
     team_id: UUID, given: Mapping[str, Json], saved: Monitor | None = None
 ) -> Mapping[str, Json]:
-    """Return a creation or a patch whose contract has `rules` (JSON) instead of its document.
+    """Return `given`, a creation or a patch, with its contract's document replaced by `rules` (JSON).
 
-    A patch is merged with the monitor's contract (RFC 7396). Nothing is fetched for a contract that equals
+    A patch is merged with the contract of `saved` (RFC 7396). Nothing is fetched for a contract that equals
     the saved one, or for a monitor whose type has no contract. In a sandbox, documents come from scripted
     hosts. Raises Problem for a document that cannot be fetched or used.
     """
@@ -68,9 +68,10 @@ async def prepare_contract(
 async def prepare_placed_contract(
     team_id: UUID, given: Mapping[str, Json], saved: Monitor | None
 ) -> Mapping[str, Json]:
-    """Prepare the contract of a configuration that replaces the saved one as a whole.
+    """Prepare the contract of a configuration, `given`, that replaces the saved one completely (PUT).
 
-    The credential for its document, which no response shows, is kept if omitted.
+    If `given` omits the credential for the contract's document, the saved credential is kept: no response
+    shows it, so a client may not know it.
     """
     if (contract := given.get("contract")) is None:
         return given

@@ -1,6 +1,6 @@
-"""When a heartbeat is checked, other than after a ping: after it was resumed or changed.
+"""Computes when a heartbeat is due after it was resumed or its schedule was changed.
 
-Runs in the caller's transaction, which has locked the check states.
+The functions run in the caller's transaction, which has locked the check states.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def schedule_of(monitor: Monitor) -> Schedule:
 async def begin_anew(
     monitors: Collection[Monitor], since: Mapping[UUID, datetime]
 ) -> dict[UUID, datetime | None]:
-    """Restart the schedules of all heartbeats that are not paused. Returns when each is due.
+    """Restart the schedules of the unpaused heartbeats among `monitors`, each from its time in `since`.
 
-    The due time is None for a heartbeat whose job never reported the end of a run.
+    Return each heartbeat's due time by id. It is None if the heartbeat's job never reported the end of a run.
     """
     heartbeats = [monitor for monitor in monitors if monitor.type == HEARTBEAT and not monitor.paused]
     if not heartbeats:
@@ -43,7 +43,10 @@ async def begin_anew(
 
 
 async def find_appointment(monitor: Monitor, now: datetime) -> datetime | None:
-    """Return when a pending heartbeat whose schedule has changed is due; None before its first ping."""
+    """Return the due time, `now` or later, of a pending heartbeat whose schedule was changed.
+
+    The due time is None before the heartbeat's first ping.
+    """
     heartbeat = await Heartbeat.get(monitor_id=monitor.id)
     deadline = schedule_of(monitor).deadline(heartbeat.counted_from, heartbeat.started_at)
     return deadline and max(deadline, now)

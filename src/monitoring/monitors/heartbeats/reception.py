@@ -1,8 +1,8 @@
-"""Records when pings could be received, so that a ping lost by our own fault does not count as missing.
+"""Records when pings could be received, so that a ping that this service lost does not count as missing.
 
-Every process that receives pings updates the same row every two seconds, because a ping is confirmed only if
-the database is writable, too. A gap in these updates is a time in which pings may have been lost: the service
-was stopped, the database was unavailable, the machine slept, or the clock jumped ahead.
+Every process that receives pings updates the same row every two seconds. The row is in the database because
+pings, too, can be received only while the database is writable. In a gap between updates, pings may have been
+lost: the service was stopped, the database was unavailable, the machine slept, or the clock jumped ahead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from monitoring.monitors.heartbeats.models import Heartbeat, PingReception
 
 NOTE_INTERVAL_SECONDS = 2.0
 
-# A busy process may be late with its update. A starting process knows that it did not run before.
+# A longer time without updates is a gap. A busy process may be late with an update, so it is allowed more
+# time than a process that has just started, which certainly did not run before.
 LONGEST_SILENCE = timedelta(seconds=10)
 LONGEST_SILENCE_AT_START = timedelta(seconds=3)
 
@@ -36,7 +37,7 @@ class Receiver:
 
 
 async def note_interruption(now: datetime) -> None:
-    """Record that pings could not be received just before `now`, as found out by other means."""
+    """Record that pings could not be received just before `now`, even without a gap between updates."""
     await PingReception.filter(id=_ROW).update(interrupted_until=now)
 
 

@@ -1,4 +1,7 @@
-"""When a heartbeat's next ping is expected: after a period, or by a cron expression. Pure."""
+"""Computes when a heartbeat's next ping is expected: after a period, or by a cron expression.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from monitoring.contract.time_zones import find_time_zone
 # Minute, hour, day of month, month, day of week. A sixth field would be seconds, which crontab lacks.
 CRON_FIELDS = 5
 
-# An expression that ever matches does so within 28 years of any moment.
+# Where the search for a match starts. A cron expression that ever matches does so within 28 years of any
+# moment.
 _ANY_MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -47,14 +51,15 @@ class Schedule(NamedTuple):
     def expected_after(self, moment: datetime) -> datetime:
         """Return when the first ping after a moment is expected, in UTC.
 
-        Clock changes are handled as in Debian's cron: skipped times are expected right after the change, and
-        repeated times once. Expressions with `*` as minute or hour follow elapsed time.
+        Clock changes are handled as in Debian's cron: a ping in a skipped hour is expected right after the
+        change, and a ping in a repeated hour once. Expressions with `*` as minute or hour follow elapsed
+        time.
         """
         if self.period is not None:
             return moment + self.period
         assert self.cron is not None  # noqa: S101 - one of the two is set
         times = (each.astimezone(UTC) for each in CronSim(self.cron, moment.astimezone(self.zone)))
-        # For an hour that a clock change repeats, cronsim returns only the first, which may have passed.
+        # In an hour that a clock change repeats, cronsim returns only the first time, which may have passed.
         return next(each for each in times if each > moment)
 
     def deadline_after(self, moment: datetime) -> datetime:
@@ -64,7 +69,7 @@ class Schedule(NamedTuple):
     def deadline(self, counted_from: datetime | None, started_at: datetime | None) -> datetime | None:
         """Return when the next ping is late, in UTC; None before the first ping.
 
-        A started run must end within the grace time, and no later than without the start.
+        A started run must end within the grace time, but no later than if its start had not been reported.
         """
         deadlines = [
             *([] if counted_from is None else [self.deadline_after(counted_from)]),

@@ -1,4 +1,4 @@
-"""Client operations specific to heartbeats: each function is one transaction."""
+"""Operations for clients that only heartbeats have. Each function is one transaction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from monitoring.monitors.service import get_monitor
 
 
 async def renew_ping_url(team_id: UUID, monitor_id: UUID, *, by: Actor) -> str:
-    """Give a heartbeat a new ping URL, and return it. The old one stops working at once.
+    """Give a heartbeat a new ping URL, and return the URL. The old URL stops working at once.
 
     Raises Problem if the team has no such monitor, or if the monitor is not a heartbeat.
     """
@@ -31,6 +31,9 @@ async def renew_ping_url(team_id: UUID, monitor_id: UUID, *, by: Actor) -> str:
 
 
 async def list_pings(team_id: UUID, monitor_id: UUID, limit: int, after_id: UUID | None) -> Page[Ping]:
-    """Return a page of a monitor's pings, newest first; empty unless it is a heartbeat. Raises Problem."""
+    """Return a page of a heartbeat's pings, newest first. Other monitors have none.
+
+    Raises Problem if the team has no such monitor.
+    """
     monitor = await get_monitor(team_id, monitor_id)
     return await read_page(Ping.filter(monitor_id=monitor.id), limit, after_id)

@@ -1,4 +1,4 @@
-"""The secret in a heartbeat's ping URL."""
+"""Creates, hashes and encrypts the token in a heartbeat's ping URL, which is a secret."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def new_token() -> dict[str, str]:
 
 
 def hash_token(token: UUID) -> str:
-    """Return the hash by which a heartbeat is looked up."""
+    """Return the hash of a token, by which its heartbeat is looked up."""
     return hash_secret(str(token))
 
 
@@ -29,10 +29,13 @@ async def find_heartbeat(monitor: Monitor) -> Heartbeat | None:
 
 
 def ping_url_of(encrypted_token: str) -> str:
-    """Return a job's ping URL. Raises `UndecryptableError`."""
+    """Return the ping URL that contains a token. Raises `UndecryptableError`."""
     return f"{current_backends().settings.base_url}/ping/{decrypt(encrypted_token)}"
 
 
 async def encrypt_ping_tokens() -> Encrypted:
-    """Encrypt every token with the first of ENCRYPTION_KEYS."""
+    """Re-encrypt all tokens with the first of ENCRYPTION_KEYS.
+
+    Return how many rows were re-encrypted, and how many cannot be decrypted.
+    """
     return await encrypt_column(Heartbeat.all(), "encrypted_token")

@@ -1,8 +1,8 @@
-"""Applies a team's windows to its monitors: which are in maintenance, and until when.
+"""Applies a team's maintenance windows to its monitors: which are in maintenance, and until when.
 
-A check state holds its monitor's current maintenance span, or the next one once it is near. So a check that
-begins in the span need not read the windows. Everything runs in the caller's transaction, which has locked
-the team.
+A check state stores its monitor's current maintenance span, or the next span shortly before it begins. A
+check therefore need not read the windows to find out whether its monitor is in maintenance. The functions run
+in the caller's transaction, which has locked the team.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from monitoring.monitors.models import CheckState, Monitor
 # Longer than a claim lasts, so that every claim whose check begins in a planned window includes its span.
 LOOK_AHEAD = timedelta(minutes=2)
 
-# A statement takes a limited number of parameters.
+# A database statement takes a limited number of parameters.
 MONITORS_AT_ONCE = 1000
 
 
 class _Cover(NamedTuple):
-    """An occurrence that begins soon, and its monitors; without ids and tags, it covers all monitors."""
+    """A current or imminent occurrence of a window, and its monitors: all, if it has no ids and no tags."""
 
     occurrence: Occurrence
     monitor_ids: frozenset[str]
@@ -41,12 +41,12 @@ class _Cover(NamedTuple):
 
 
 def occurrence_of(window: MaintenanceWindow, now: datetime) -> Occurrence | None:
-    """Return the current occurrence, or else the next one, or None."""
+    """Return a window's current occurrence or, if there is none, its next one; None if none is left."""
     return next((each for each in occurrences(plan_of(window), now) if _is_on(window, each)), None)
 
 
 def next_start_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
-    """Return when the next occurrence starts, or None."""
+    """Return when a window's next occurrence starts, or None if none is left."""
     starts = (each.starts_at for each in occurrences(plan_of(window), now) if _is_on(window, each))
     return next((starts_at for starts_at in starts if starts_at > now), None)
 
@@ -72,9 +72,9 @@ def due_at_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
 async def cover_monitors(
     team_id: UUID, now: datetime, *, monitor_id: UUID | None = None, since: datetime | None = None
 ) -> None:
-    """Apply the windows to all monitors of the team, or to one.
+    """Update the maintenance spans of all monitors of a team, or of one, from the team's windows.
 
-    A span begins when its window does, even in the past, but not before `since`.
+    A span starts when an occurrence of a window starts, even if that is in the past, but not before `since`.
     """
     covers = await _read_covers(team_id, now)
     monitors = Monitor.filter(team_id=team_id)
@@ -94,9 +94,9 @@ async def cover_monitors(
 
 
 async def cover_monitor(monitor: Monitor, now: datetime, *, since: datetime | None = None) -> None:
-    """Apply the windows to a monitor that is new or has new tags, and refresh both rows.
+    """Update the maintenance span of a monitor that is new or has new tags, from its team's windows.
 
-    No span begins before `since`, by default `now`.
+    Also reload the monitor's status and check state. No span begins before `since`, by default `now`.
     """
     if not await MaintenanceWindow.exists(team_id=monitor.team_id, due_at__isnull=False):
         return
@@ -109,7 +109,7 @@ async def cover_monitor(monitor: Monitor, now: datetime, *, since: datetime | No
 
 
 def is_covered(check_state: CheckState, now: datetime) -> bool:
-    """Return whether a check state says that its monitor is in maintenance."""
+    """Return whether the maintenance span in a check state contains `now`."""
     span = _span_in(check_state)
     return span is not None and span.starts_at <= now < span.ends_at
 
@@ -129,7 +129,7 @@ def _is_on(window: MaintenanceWindow, occurrence: Occurrence) -> bool:
 
 
 def _span_of(covers: Sequence[_Cover], monitor_id: UUID, tags: Iterable[str]) -> Occurrence | None:
-    """Merge a monitor's first occurrence with those that overlap it or follow directly."""
+    """Return a monitor's first occurrence, merged with those that overlap it or follow directly, or None."""
     span: Occurrence | None = None
     for cover in covers:
         if not cover.has(monitor_id, tags):
@@ -143,9 +143,9 @@ def _span_of(covers: Sequence[_Cover], monitor_id: UUID, tags: Iterable[str]) ->
 
 
 async def _move(wanted: dict[UUID, Occurrence | None], now: datetime, since: datetime | None) -> None:
-    """Write new spans to check states, which are locked first, as everywhere.
+    """Lock the check states of monitors, then store the monitors' new spans in place of the old ones.
 
-    Spans that are over are kept.
+    The `MaintenanceSpan` rows of spans that are over are kept.
     """
     locked = CheckState.filter(monitor_id__in=list(wanted)).order_by("monitor_id")
     moves: dict[tuple[Occurrence | None, Occurrence | None], list[CheckState]] = defaultdict(list)
@@ -162,7 +162,10 @@ async def _move(wanted: dict[UUID, Occurrence | None], now: datetime, since: dat
 def _begin_after(
     before: Occurrence | None, after: Occurrence | None, now: datetime, since: datetime | None
 ) -> Occurrence | None:
-    """Return the new span with its start: a current span keeps its start, and spans never overlap."""
+    """Return the new span, `after`, with its final start.
+
+    A current span keeps its start. A later span does not begin before the end of the previous one, `before`.
+    """
     if after is None:
         return None
     if before and before.starts_at <= now < before.ends_at and after.starts_at <= now:
@@ -193,9 +196,10 @@ async def _write_spans(
 async def _write_check_states(
     check_states: list[CheckState], before: Occurrence | None, after: Occurrence | None, now: datetime
 ) -> None:
-    """Write a span. If the old or new span is current, drop the results of checks in progress.
+    """Store a span in check states. If the old or new span is current, drop results of checks in progress.
 
-    These checks began in another span. Monitors whose checks failed in a span are checked when it ends.
+    These checks began under the old span. Monitors whose last check failed in maintenance are checked when
+    the maintenance ends.
     """
     starts_at, ends_at = after or (None, None)
     rows = CheckState.filter(monitor_id__in=[check_state.monitor_id for check_state in check_states])
@@ -204,9 +208,7 @@ async def _write_check_states(
     was_under_way = before is not None and before.starts_at <= now < before.ends_at
     if is_under_way or was_under_way:
         for check_state in check_states:
-            if (
-                check_state.claim
-            ):  # a new claim that no checker holds; the lease continues, so checks never overlap
+            if check_state.claim:  # no checker holds the new claim; the lease stays, so checks never overlap
                 await CheckState.filter(id=check_state.id).update(
                     claim=uuid4(), next_check_at=check_state.due_at
                 )

@@ -1,4 +1,4 @@
-"""The operations of the Maintenance tag."""
+"""Handlers for the operations that the OpenAPI document tags with Maintenance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from monitoring.web.replies import Reply
 
 
 async def list_maintenance_windows(*, caller: Caller, limit: int, cursor: str | None = None) -> Reply:
-    """Return a page of the team's windows."""
+    """Return a page of the team's maintenance windows."""
     after_id = decode_cursor(cursor)
     page = await service.list_windows(caller.team_id, limit, after_id)
     return Reply.tagged(represent_windows(page, datetime.now(UTC)))
@@ -33,7 +33,7 @@ async def create_maintenance_window(body: Json, caller: Caller) -> Reply:
 async def put_maintenance_window_by_key(
     key: str, body: Json, caller: Caller, if_match: str | None = None, if_none_match: str | None = None
 ) -> Reply:
-    """Create or replace the window with a key."""
+    """Create the maintenance window with this key, or replace its configuration."""
     conditions = Conditions(if_match, if_none_match)
     placed = await service.put_window(caller.team_id, key, body, conditions, by=caller.actor)
     location = f"/api/maintenance-windows/{placed.row.id}"

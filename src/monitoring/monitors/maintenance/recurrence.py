@@ -1,7 +1,8 @@
-"""Recurrence rules (RFC 5545 §3.3.10): which are accepted, and when their occurrences start. Pure.
+"""Validates recurrence rules (RFC 5545 §3.3.10), and computes their occurrences. Has no side effects.
 
-`dateutil` searches for the next start until the year 9999, which takes seconds for 30 February. So only rules
-with a start in each of their intervals reach it; others are rejected first.
+`dateutil` searches for the next start until the year 9999, which takes seconds for a rule that never starts,
+such as on 30 February. Rules that may have an interval without a start are therefore rejected before
+`dateutil` reads them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from monitoring.contract.time_zones import find_time_zone
 HORIZON = timedelta(days=5 * 366)
 SHORTEST_GAP = timedelta(hours=1)
 
-# More than two years of a daily rule.
+# How many starts are searched for short gaps: more than two years of a daily rule.
 _STARTS_COMPARED = 800
 
 _TIME = ("FREQ", "INTERVAL", "COUNT", "UNTIL", "BYHOUR", "BYMINUTE", "WKST")
@@ -55,7 +56,7 @@ _PATTERNS = {
 
 
 class Plan(NamedTuple):
-    """When occurrences start: once, or repeatedly by the rule `recurrence` in the time zone."""
+    """When occurrences start: once, or repeatedly by the rule `recurrence`, applied in `time_zone`."""
 
     starts_at: datetime
     duration: timedelta
@@ -103,9 +104,9 @@ def _starts(plan: Plan, after: datetime) -> Iterable[datetime]:
 
 
 def _local_starts(plan: Plan, until: datetime, after: datetime | None = None) -> Iterable[datetime]:
-    """Return the starts in local time, possibly without some that are not later than `after`.
+    """Return a plan's starts in local time, possibly without some that are not later than `after`.
 
-    Their number is limited, because some rules never start.
+    `until` bounds the search, because some rules never start.
     """
     zone = _zone_of(plan)
     parts = _read_parts(plan.recurrence or "")
@@ -127,10 +128,10 @@ def _local_starts(plan: Plan, until: datetime, after: datetime | None = None) ->
 
 
 def _skip_to(moment: datetime, first: datetime, parts: Mapping[str, str]) -> datetime:
-    """Move a rule's first start towards a moment by whole intervals, which changes no later start.
+    """Return a rule's first start, moved towards a moment by whole intervals.
 
-    So an old rule costs no more than a new one. A rule that repeats the day of month of its first start is
-    not moved, because not all months have that day.
+    The move does not change the starts after the moment, and makes an old rule as cheap as a new one. A rule
+    that repeats the day of month of its first start is not moved, because not all months have that day.
     """
     interval = int(parts.get("INTERVAL", "1"))
     if parts["FREQ"] in ("DAILY", "WEEKLY"):
@@ -163,7 +164,7 @@ def _read_parts(text: str) -> dict[str, str]:
 
 
 def _read_until(text: str, zone: ZoneInfo) -> datetime:
-    """Parse UNTIL: a day, which counts to its end, a moment in UTC, or a local time."""
+    """Return UNTIL in local time. Its text is a day (until its end), a moment in UTC or a local time."""
     try:
         if len(text) == len("YYYYMMDD"):
             return datetime.strptime(f"{text}T235959", "%Y%m%dT%H%M%S")  # noqa: DTZ007 - it is local

@@ -1,4 +1,4 @@
-"""Renders maintenance windows as the document's schemas describe them."""
+"""Renders maintenance windows as the OpenAPI document's schemas describe them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.monitors.maintenance.models import MaintenanceWindow
 
 
 def represent_window(window: MaintenanceWindow, now: datetime) -> dict[str, Any]:
-    """Render a `MaintenanceWindow` as it is at `now`, its fields in the document's order."""
+    """Render a window as the schema `MaintenanceWindow` describes it, with its state at `now`."""
     occurrence = occurrence_of(window, now)
     active_until = occurrence.ends_at if occurrence and occurrence.starts_at <= now else None
     return {
@@ -35,7 +35,7 @@ def represent_window(window: MaintenanceWindow, now: datetime) -> dict[str, Any]
 
 
 def represent_windows(page: Page[MaintenanceWindow], now: datetime) -> dict[str, Any]:
-    """Render a `MaintenanceWindowList`."""
+    """Render a page of windows as the schema `MaintenanceWindowList` describes it."""
     return {
         "maintenance_windows": [represent_window(window, now) for window in page.rows],
         "next_cursor": next_cursor(PagedList.MAINTENANCE_WINDOWS, page.continues_after),

@@ -1,4 +1,4 @@
-"""Client operations on maintenance windows: each function is one transaction.
+"""Operations on maintenance windows for clients. Each function is one transaction.
 
 Functions with an actor (`by`) record the action in the audit log.
 """
@@ -35,7 +35,7 @@ from monitoring.monitors.models import Monitor
 
 _SCHEMA = "MaintenanceWindowCreate"
 
-# Ended windows do not count.
+# Windows that have ended are not counted.
 MAX_WINDOWS_A_TEAM = 100
 
 # Occurrences are computed from the first start, so it must not be too long ago.
@@ -59,7 +59,7 @@ async def create_window(
     judge(plan_of(window), now)
     window.due_at = due_at_of(window, now)
     async with transaction():
-        # One lock for counting, inserting and covering: concurrent requests cannot exceed the limit.
+        # The lock covers counting and inserting, so concurrent requests cannot exceed the limit.
         await Team.lock(team_id)
         open_ones = MaintenanceWindow.filter(team_id=team_id, due_at__isnull=False)
         if await open_ones.count() >= MAX_WINDOWS_A_TEAM:
@@ -87,7 +87,7 @@ async def update_window(
     *,
     by: Actor | None = None,
 ) -> MaintenanceWindow:
-    """Apply a merge patch, with effect from now on. Raises Problem if the window has ended."""
+    """Apply a merge patch to a window, with effect from now on. Raises Problem if the window has ended."""
     patch = dict(patch)
     async with transaction():
         await Team.lock(team_id)
@@ -103,7 +103,7 @@ async def update_window(
 async def put_window(
     team_id: UUID, key: str, given: Mapping[str, Json], conditions: Conditions, *, by: Actor | None = None
 ) -> Placed[MaintenanceWindow]:
-    """Create the window with this key, or replace its configuration. An omitted start is kept.
+    """Create the window with this key, or replace its configuration. The start is kept if `given` omits it.
 
     Raises Problem as `create_window` and `update_window` do.
     """
@@ -163,7 +163,7 @@ async def _change(
 async def end_window(
     team_id: UUID, window_id: UUID, if_match: str | None = None, *, by: Actor | None = None
 ) -> MaintenanceWindow:
-    """End the current occurrence, if there is one."""
+    """End a window's current occurrence, if there is one, and return the window."""
     async with transaction():
         await Team.lock(team_id)
         window = await get_window(team_id, window_id)
@@ -181,7 +181,7 @@ async def end_window(
 async def delete_window(
     team_id: UUID, window_id: UUID, if_match: str | None = None, *, by: Actor | None = None
 ) -> None:
-    """Delete a window, and end its current occurrence. Past maintenance stays maintenance."""
+    """Delete a window, and end its current occurrence. Time up to now still counts as maintenance."""
     async with transaction():
         await Team.lock(team_id)
         window = await get_window(team_id, window_id)
@@ -197,7 +197,7 @@ def _demand_version(window: MaintenanceWindow, if_match: str | None) -> None:
 
 
 def is_active(window: MaintenanceWindow, now: datetime) -> bool:
-    """Return whether an occurrence is in progress."""
+    """Return whether an occurrence of a window is in progress."""
     occurrence = occurrence_of(window, now)
     return occurrence is not None and occurrence.starts_at <= now
 
@@ -210,7 +210,7 @@ async def _record(
 
 
 def _read(configuration: Configuration, now: datetime) -> Configuration:
-    """Return a configuration with its start parsed, by default now."""
+    """Return a configuration with its start as a datetime, which is `now` if the configuration has none."""
     starts_at = configuration.get("starts_at") or now
     if isinstance(starts_at, str):
         starts_at = read_timestamp(starts_at)

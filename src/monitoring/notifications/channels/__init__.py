@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHANNELS", "AccountEmail", "examine", "label_monitor", "list_facts", "send_account_email"]
 
-# By channel `type`, as in the document.
+# By channel `type`, as in the OpenAPI document.
 CHANNELS: Mapping[str, Channel] = {
     "webhook": webhook,
     "slack": ProviderChannel("Slack", slack.write, slack.HOSTS),

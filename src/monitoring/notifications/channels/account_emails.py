@@ -1,4 +1,4 @@
-"""The service's own emails, which go to a user rather than a channel."""
+"""Sends the service's own emails, such as invitations, to one person rather than to a channel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_ADDRESS = "This address cannot be sent email"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountEmail:
-    """An account email's content: a text, a link with its label, and why the reader receives it."""
+    """An email to one person: a text, a link with its label, and the reason why the reader receives it."""
 
     id: UUID
     recipient: str

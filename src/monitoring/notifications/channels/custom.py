@@ -1,4 +1,4 @@
-"""Custom requests, for which a team defines the method, headers and a body with placeholders."""
+"""Custom channels: HTTP requests with a method, headers and a body that the team defines."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from monitoring.contract.document import Json
 from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.message import Message
 
-# The document explains the placeholders at CustomBody.
+# The OpenAPI document explains the placeholders at CustomBody.
 _PLACEHOLDER = re.compile(r"\{\{(title|text|link|acknowledge_link|event|id)\}\}")
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a custom request. Placeholders are filled in before serialisation, which prevents injection."""
+    """Render a message as a custom request.
+
+    Placeholders are filled in before the body is serialised as JSON, which prevents injection.
+    """
     words = {
         "title": message.title,
         "text": message.text,

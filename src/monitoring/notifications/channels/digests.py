@@ -1,4 +1,4 @@
-"""Renders digests, which show each monitor's latest state instead of every event. Pure."""
+"""Renders digests, which show each monitor's latest state instead of every event. Has no side effects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Event = Mapping[str, Json]
 def render_digest(
     events: Sequence[Event], timestamp: str, app_url: str, render_other: Callable[[Event, str], Message]
 ) -> Message:
-    """Summarise events: first the monitors that are down, then those that are up again, then other events.
+    """Return a message that lists monitors that are down, then monitors that are up again, then other events.
 
     `timestamp` is the digest's own time. `render_other` renders an event that is not about an incident.
     """

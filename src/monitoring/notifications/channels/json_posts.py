@@ -19,7 +19,7 @@ TIMEOUT_SECONDS = 15.0
 # Sent by a gateway that forwarded the request and got no valid response (RFC 9110 §15.6.3 and §15.6.5).
 _SAID_BY_GATEWAYS = {HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
 
-# After these failures, no request was sent. After any other, the receiver may have got the request.
+# After these failures, no request was sent. After all others, the receiver may have got the request.
 _NEVER_SENT = {
     FailureCode.DNS_FAILURE,
     FailureCode.CONNECTION_REFUSED,

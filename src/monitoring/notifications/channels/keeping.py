@@ -22,15 +22,15 @@ MAIL_ACCEPTED = 250  # RFC 5321 §4.2.3
 
 
 async def find_keeping_sender(channel: NotificationChannel) -> KeepingSender | None:
-    """Return a sender that replaces the real one if the channel is a sandbox's. None if it is live."""
+    """Return a sender that stores a sandbox's requests instead of sending them; None for a live channel."""
     return KeepingSender(channel) if await is_sandbox(channel.team_id) else None
 
 
 class KeepingSender:
     """A sender that keeps requests instead of sending them.
 
-    `.test` hosts give their scripted responses, and all other hosts accept every request. `kept` is the last
-    request as the document's `KeptRequest`, with the channel's secrets masked.
+    `.test` hosts return their scripted responses, and all other hosts accept every request. `kept` is the
+    last request as `KeptRequest` of the OpenAPI document, with the channel's secrets masked.
     """
 
     def __init__(self, channel: NotificationChannel) -> None:
@@ -84,7 +84,7 @@ class KeepingSender:
 
 
 def _find_secrets(channel: NotificationChannel) -> Iterable[str]:
-    """Return the secrets to mask, longest first. Empty for a webhook, whose secret is never in a request."""
+    """Return the secrets to mask, longest first. A webhook has none: requests never contain its secret."""
     if channel.type == WEBHOOK:
         return ()
     try:

@@ -1,4 +1,4 @@
-"""Labels for the subjects of messages, by which people distinguish alerts. Pure.
+"""Labels for the subjects of messages, by which people distinguish alerts. Has no side effects.
 
 Names are untrusted text. Line breaks are removed, so that a name cannot start a new line.
 """

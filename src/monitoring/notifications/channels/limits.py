@@ -1,6 +1,7 @@
-"""Each provider's length limits, and functions that cut messages to fit. Pure.
+"""Each provider's length limits, and functions that cut messages to fit. Has no side effects.
 
-A provider permanently refuses a longer message, and then nobody is alerted. So we cut the text ourselves.
+A provider permanently refuses a longer message, and then nobody is alerted. Messages are therefore cut before
+they are sent.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ MOST_LINES = 22
 
 
 class Unit(Enum):
-    """The unit in which a provider counts. If its page says only "characters", we use the larger count."""
+    """The unit of a provider's limit. If its page says only "characters", the larger count is used."""
 
     CHARACTERS = "code points of Unicode"
     UTF_16 = "code units of UTF-16, of which an emoji has two or more"
@@ -71,8 +72,8 @@ BODY = ""
 # By channel type and by field name in the body.
 LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
     {
-        # Programs read these. An event is smaller than the 20 kB that Standard Webhooks recommends, and only
-        # the team knows the limits of a custom channel's server.
+        # Programs read these messages, so they are not cut. An event is smaller than the 20 kB that Standard
+        # Webhooks recommends, and only the team knows the limits of a custom channel's server.
         "webhook": {},
         "custom": {},
         "slack": {
@@ -122,7 +123,8 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
             "text": Limit(7000, Unit.BYTES, _RFC_5321),
             BODY: Limit(65_536, Unit.BYTES, _RFC_5321),
         },
-        # A longer message becomes an attachment or is refused. A server reads twice as much JSON in total.
+        # ntfy turns a longer message into an attachment or refuses it. A whole JSON body may be twice as
+        # long.
         "ntfy": {
             "message": Limit(4096, Unit.BYTES_OF_JSON, _NTFY),
             BODY: Limit(8192, Unit.BYTES, _NTFY),

@@ -1,4 +1,4 @@
-"""The email channel: one address, confirmed by its reader, through the operator's mail server."""
+"""The email channel: sends to one address, which its reader confirmed, through the operator's mail server."""
 
 from __future__ import annotations
 
@@ -68,7 +68,10 @@ def _compose(
     base_url: str,
     sender: str,
 ) -> Mail | None:
-    """Compose the email. None if it is a confirmation request and the channel's address has changed."""
+    """Compose the email of a delivery.
+
+    Return None if it is a confirmation request and the channel's address has changed since.
+    """
     address, host = receiver.settings["address"], urlsplit(base_url).netloc
     if delivery.event == CONFIRMATION:
         if orjson.loads(delivery.payload)["data"]["address"] != address:

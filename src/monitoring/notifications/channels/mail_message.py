@@ -1,4 +1,4 @@
-"""Renders a notification as an email (RFC 5322) in plain text and HTML. Pure.
+"""Renders a notification as an email (RFC 5322) in plain text and HTML. Has no side effects.
 
 Every attempt renders the same bytes. Untrusted names cannot inject headers or HTML.
 """
@@ -80,7 +80,10 @@ def _list_long_headers(mail: Mail) -> Mapping[str, str]:
 
 
 def _write_subject(title: str) -> str:
-    """Encode a subject with Python's legacy API: the modern one drops spaces between encoded words."""
+    """Encode a title as the `Subject` header.
+
+    This uses Python's legacy API, because the modern API drops spaces between encoded words.
+    """
     line = "".join(" " if unicodedata.category(each) in _BREAKING else each for each in title)
     subject = cut(" ".join(line.split()), LIMITS["email"]["subject"])
     has_long_word = max(map(len, subject.split()), default=0) > MAX_WORD_CHARACTERS

@@ -1,4 +1,4 @@
-"""The channel-independent form of a notification for people: title, text, mood and links. Pure."""
+"""The channel-independent form of a notification for people: title, text, mood and links."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Message:
 
     @property
     def markdown_link(self) -> str:
-        """The acknowledge link in Markdown, on its own line. Empty if the message has none."""
+        """The acknowledge link in Markdown, on its own line; empty if the message has none."""
         return f"\n[Acknowledge]({self.acknowledge_link})" if self.acknowledge_link else ""
 
     @property

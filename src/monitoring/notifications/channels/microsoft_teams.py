@@ -18,7 +18,7 @@ _COLOURS = {Mood.BAD: "attention", Mood.GOOD: "good", Mood.NEUTRAL: "default"}
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for Teams as text runs, which are shown literally; text blocks would be Markdown."""
+    """Render a message for Teams. Text runs are shown literally. Text blocks would be read as Markdown."""
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",

@@ -28,8 +28,8 @@ class AttemptResult:
 
     `retry_after_seconds` is the pause that the receiver requested. `disabled_reason` is set if the channel
     must be disabled, because the receiver no longer exists or wants no more notifications. `new_settings` are
-    channel fields that the receiver reported as changed, for the next attempt. `may_have_arrived` is set if a
-    failed attempt may have reached the receiver, for example after a timeout.
+    channel fields that the receiver reported as changed; the next attempt uses them. `may_have_arrived` is
+    set if a failed attempt may have reached the receiver, for example after a timeout.
     """
 
     reception: Reception

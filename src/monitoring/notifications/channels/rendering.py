@@ -156,7 +156,7 @@ def _render_disabled(event: str, subject: Mapping[str, Json], app_url: str) -> M
 
 
 def _render_interrupted(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
-    """Render an interruption in the past tense, because an offline service sends the message afterwards."""
+    """Render an interruption in the past tense: a service that is offline can send it only afterwards."""
     noticed_at = moment_in_words(subject["timestamp"])
     return Message(
         event=event,

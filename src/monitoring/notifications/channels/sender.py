@@ -34,7 +34,7 @@ async def open_sender(settings: Settings, sender: Sender | None = None) -> Async
 
 
 def current_sender() -> Sender | None:
-    """Return the current sender. None outside `open_sender`."""
+    """Return the current sender, or None outside `open_sender`."""
     return _current.get()
 
 

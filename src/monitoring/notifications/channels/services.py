@@ -1,4 +1,4 @@
-"""Channels to providers such as Slack: read the secrets, send a request, classify the response."""
+"""Sends notifications to providers such as Slack: reads secrets, sends a request, classifies the response."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_READ_BYTES = 4 * MOST_SAID_CHARACTERS  # of UTF-8
 LEAST_SECRET_CHARACTERS = 6
 _SEPARATORS = re.compile(r"[^A-Za-z0-9_-]+")
 
-# The response concerns the message itself, so a retry would get the same response.
+# Statuses that refuse the message itself, so that a retry would get the same response.
 _MEANT_FOR_THE_MESSAGE = {
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -112,7 +112,7 @@ class ProviderChannel:
 
 
 class _ReaderOfRefusals:
-    """A body reader that reads only the quoted beginning of a refusal, and nothing of a success."""
+    """A body reader that reads only the beginning of a refusal, which is quoted, and nothing of a success."""
 
     _read_bytes = 0
 
@@ -127,11 +127,11 @@ class _ReaderOfRefusals:
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
     """Classify a provider's response, quoting its body if it was read.
 
-    A response that repeats a part of `secrets` is not quoted, because more people can read the log.
+    A response that repeats a part of `secrets` is not quoted, because more people can read the delivery log.
 
     Only 2xx is a success. 404 and 410 mean that the address no longer exists. 400, 413, 415 and 422 are
-    permanent refusals, unless the response contains the chat's new id. Everything else is retried, including
-    401 and 403, because the team may fix the credentials.
+    permanent refusals, unless the response contains a Telegram chat's new id. Everything else is retried,
+    including 401 and 403, because the team may fix the credentials.
     """
     result = judge_answer(exchange)
     if result.reception is Reception.DELIVERED or exchange.status_code is None:
@@ -159,7 +159,7 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
 
 
 def _quote(body: bytes, secrets: Iterable[str]) -> str:
-    """Return the beginning of a response body as one line. Empty if it contains part of a secret."""
+    """Return the beginning of a response body as one line, or no text if it contains part of a secret."""
     text = body[:MOST_READ_BYTES].decode(errors="replace")
     if any(part in text for secret in secrets for part in _parts(secret)):
         return ""
@@ -168,7 +168,7 @@ def _quote(body: bytes, secrets: Iterable[str]) -> str:
 
 
 def _read_new_chat(body: bytes) -> str | None:
-    """Return the new id of a Telegram group that became a supergroup. None without one.
+    """Return the new id of a Telegram group that became a supergroup, or None.
 
     https://core.telegram.org/bots/api#responseparameters
     """

@@ -1,6 +1,6 @@
 """Submits messages to the operator's mail server (RFC 5321, RFC 6409), and classifies its replies.
 
-Only the operator can fix that server, so attempts that fail because of it are always retried.
+Only the operator can fix the mail server, so attempts that fail because of it are always retried.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.outbound.certificates import explain, make_verifying_context
 from monitoring.settings.mail_server import MailServer, Security
 
-# Far shorter than a delivery's lease. A slower server gets the message again, with the same id.
+# Half a delivery's lease. A server that takes longer gets the message again, with the same id.
 TIMEOUT_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 
@@ -152,7 +152,7 @@ def _explain(failed: Exception, root: BaseException | None) -> str:
 
 
 def _explain_mail(code: int) -> str:
-    """Explain a refusal of MAIL, the first command that a server may refuse for any reason."""
+    """Return why a server refused MAIL. It is the first command that a server may refuse for any reason."""
     if code == MUST_SIGN_IN:
         return "It wants the service to use TLS, or to sign in"
     return "It does not accept the service's sender" if code >= FIRST_PERMANENT else UNWILLING
@@ -167,7 +167,7 @@ def _refuse(message: str, code: int) -> AttemptResult:
 
 
 def _known(code: int | None) -> int | None:
-    """Return a valid reply code. None for other codes, such as aiosmtplib's -1 for an invalid reply."""
+    """Return `code`, or None if it is not a reply code, such as aiosmtplib's -1 for an invalid reply."""
     return code if code in _CODES else None
 
 

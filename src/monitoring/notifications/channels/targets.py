@@ -15,7 +15,7 @@ from monitoring.outbound.reachability import may_be_reached
 async def demand_reachable(team_id: UUID, given: Mapping[str, Json]) -> None:
     """Raise Problem if the URL of a new or changed channel has an address that is not permitted.
 
-    It may query DNS, so call it outside transactions. A sandbox never connects, so any URL is permitted.
+    This may query DNS, so call it outside transactions. A sandbox never connects, so any URL is permitted.
     """
     url = given.get("url")
     if not url or await is_sandbox(team_id):

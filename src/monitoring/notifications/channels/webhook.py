@@ -71,7 +71,7 @@ def sign(secret: str, message_id: UUID, attempted_at: datetime, payload: str) ->
 
 
 def judge(exchange: Exchange) -> AttemptResult:
-    """Classify a response. 410 disables the channel, because the server wants no more notifications."""
+    """Classify a response. Status 410 disables the channel: the server wants no more notifications."""
     result = judge_answer(exchange)
     if result.status_code == HTTPStatus.GONE:
         return replace(result, reception=Reception.REFUSED, disabled_reason=GONE)

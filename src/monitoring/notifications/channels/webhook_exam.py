@@ -1,6 +1,6 @@
-"""The exam of a webhook receiver: sends valid and forged messages, and checks each response.
+"""Examines a webhook's receiver: sends valid and forged messages, and checks each response.
 
-All messages are tests, so that nobody is alerted. Only the status of a response counts.
+All messages are test events, so that nobody is alerted. Only the status of a response counts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UNPROVEN = "Not sent, because the server does not accept a good message."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A message of the exam. `advice` is shown if the receiver does not respond correctly."""
+    """A message that the exam sends. `advice` is shown if the receiver does not respond correctly."""
 
     name: str
     is_to_be_accepted: bool
@@ -50,7 +50,7 @@ class Question:
 
 
 async def examine(receiver: NotificationChannel, sender: Sender, now: datetime) -> list[dict[str, Json]]:
-    """Examine a webhook's receiver, and return the `results` of the document's `ReceiverExam`.
+    """Examine a webhook's receiver, and return the `results` of the schema `ReceiverExam`.
 
     Raises OSError if this machine cannot send anything.
     """
