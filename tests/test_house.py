@@ -32,6 +32,9 @@ _SQL = re.compile(
     re.VERBOSE,
 )
 
+_CHARACTERS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
+_POSSESSIVE_GROUP = re.compile(r"(?<!\()\)(?:[*+?]|\{\d*,?\d*\})\+")
+
 
 def test_sql_stands_in_queries_and_backends_alone() -> None:
     assert {
@@ -61,6 +64,16 @@ def test_private_names_of_libraries_stand_where_they_are_listed() -> None:
     """Ruff finds them (SLF001), and RUF100 a mark that marks nothing."""
     marked = {name for name in _names_of_files() if "noqa: SLF001" in (SOURCE / name).read_text()}
     assert marked == PRIVATE_NAMES_STAND_IN
+
+
+def test_no_possessive_quantifier_follows_a_group() -> None:
+    """Up to Python 3.11.4, one may lose what the group's last try has read (gh-106052). Atomic groups do not."""
+    assert {
+        f"{name}:{text.lineno}"
+        for name, tree in _modules()
+        for text in _texts(tree)
+        if _POSSESSIVE_GROUP.search(_CHARACTERS.sub("", str(text.value)))
+    } == set()
 
 
 def test_services_and_rules_know_no_web() -> None:

@@ -40,7 +40,7 @@ _NOUNS = (
 
 _PUBLISHING_WORD = re.compile("|".join((*TEST_WORDS, *PUBLISHING_WORDS)))
 _ANY_WORD = "|".join((*TEST_WORDS, *PUBLISHING_WORDS, *_NOUNS))
-_NOTHING_ELSE = re.compile(rf"(?:(?:{_ANY_WORD})(?:ed|d|s)?[ ._:/-]*)*+")
+_NOTHING_ELSE = re.compile(rf"(?>(?:(?:{_ANY_WORD})(?:ed|d|s)?[ ._:/-]*)*)")
 
 _FIELD_OF_A_WORD = re.compile(r"^([A-Za-z_-]+)[ \t]*[:=][ \t]*[\"']?([\w-]+)[\"']?[ \t\r]*$", re.MULTILINE)
 _NO_TIME = (None, "", 0, False)

@@ -48,13 +48,13 @@ FEWEST_WORDS_OF_TEXT = 6
 # Automations send "" for a missing value, and editors write an empty text as `<p></p>`. So whitespace,
 # zero-width characters, comments, and elements that show nothing when empty all count as empty.
 _EMPTY_TEXT = re.compile(
-    r"""(?:
+    r"""(?>(?:
         [\s\u00ad\u200b-\u200f\u2060\ufeff]
         | &(?:nbsp|ensp|emsp|thinsp|shy|zwj|zwnj|\#0*(?:9|10|13|32|160|173|820[3-7])|\#x0*(?:a0|ad|200[b-f]));
         | <!--.*?-->
         | </?(?:p|br|div|span|h[1-6]|[uo]l|li|strong|b|em|i|u|a|small|font|center|section|article|blockquote
             |figure|figcaption|table|tbody|thead|tr|t[dh])(?=[\s/>])[^<>]*>
-    )*+""",
+    )*)""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")

@@ -30,7 +30,7 @@ VOID_ELEMENTS = INLINE_VOID_ELEMENTS | {
 # fmt: on
 SOURCE_LANGUAGE = "en"
 LANGUAGE_ATTRIBUTES = frozenset(("lang", "xml:lang"))
-_BLANK_LINES = re.compile(r"((?:\r?\n[ \t]*){2,}+)")
+_BLANK_LINES = re.compile(r"((?:\r?\n[ \t]*){2,})")
 TRANSLATED_ATTRIBUTES = frozenset(("alt", "aria-label", "placeholder", "title"))
 
 
