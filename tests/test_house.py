@@ -67,7 +67,7 @@ def test_private_names_of_libraries_stand_where_they_are_listed() -> None:
 
 
 def test_no_possessive_quantifier_follows_a_group() -> None:
-    """Up to Python 3.11.4, one may lose what the group's last try has read (gh-106052). Atomic groups do not."""
+    """Up to Python 3.11.4, one may lose what the group's last try read (gh-106052); atomic groups do not."""
     assert {
         f"{name}:{text.lineno}"
         for name, tree in _modules()
