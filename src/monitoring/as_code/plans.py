@@ -64,7 +64,7 @@ class Plan:
     steps: list[Step] = field(default_factory=list)
     unchanged: int = 0
     left_over: list[str] = field(default_factory=list)
-    """What has a key that the file does not have, and stays."""
+    """Resources that are kept although their key is not in the file."""
     ids: dict[str, str] = field(default_factory=dict)
     """The ids of monitors by key."""
 

@@ -55,7 +55,7 @@ def publisher(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 0,
     patience_seconds: Annotated[
-        float, typer.Option("--patience", min=1, help="Seconds within which your system sends again.")
+        float, typer.Option("--patience", min=1, help="Seconds within which your system retries.")
     ] = 60.0,
 ) -> None:
     """Examine a publisher: it posts four articles here, and meets a 503, silence, a 202 and a 400.

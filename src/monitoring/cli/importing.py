@@ -21,7 +21,7 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 
 _TIMEOUT_SECONDS = 30
 
-Files = Annotated[list[Path], typer.Argument(help="What was exported or saved there.")]
+Files = Annotated[list[Path], typer.Argument(help="The files that were exported or saved from it.")]
 
 
 @app.command("uptime-kuma")
@@ -61,7 +61,7 @@ def import_better_stack(files: Files) -> None:
 
 
 @app.command("openapi")
-def import_openapi(url: Annotated[str, typer.Argument(help="The address of the document.")]) -> None:
+def import_openapi(url: Annotated[str, typer.Argument(help="The URL of the OpenAPI document.")]) -> None:
     """Propose a contract monitor for each operation that can safely be called."""
     try:
         answer = httpx2.get(url, timeout=_TIMEOUT_SECONDS, follow_redirects=True).raise_for_status()

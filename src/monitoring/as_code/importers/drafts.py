@@ -20,8 +20,10 @@ _NOT_OF_TAGS = re.compile(r"[^a-z0-9_-]+")
 _LOGIN_OF_ADDRESS = re.compile(r"(?<=://)[^/?#]*@")
 _MAX_TAGS = 10
 _MAX_TAG_CHARACTERS = 40
-_LOGIN = "the login: its variable is the whole Authorization, such as Basic dXNlcjpwYXNz"
-PINGS = "the address of the pings, which is another one here"
+_LOGIN = (
+    "the login: its variable must contain the value of the header Authorization, such as Basic dXNlcjpwYXNz"
+)
+PINGS = "the ping URL: the job must send its pings to the monitor's new ping URL"
 
 
 class UnreadableImportError(Exception):
@@ -35,11 +37,11 @@ class Draft:
     name: str
     fields: dict[str, Any] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
-    """What cannot be carried over, each in a few words."""
+    """Phrases that name what cannot be carried over."""
     credentials: list[str] = field(default_factory=list)
     """The request headers whose values are secrets. The file names a variable for each."""
     names_variables: bool = False
-    """Whether `${NAME}` in its texts stands for a variable of the environment, as in our files."""
+    """Whether `${NAME}` in its texts is an environment variable, as in files of monitors as code."""
 
     def lose(self, theirs: Mapping[str, Any], words: Mapping[str, str]) -> None:
         """Report, in `words`, the settings of another program that are set and cannot be carried over."""
@@ -86,7 +88,9 @@ def read_mapping(text: bytes, needed: str) -> Mapping[str, Any]:
     except (orjson.JSONDecodeError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise UnreadableImportError(f"The file cannot be read: {error}") from None
     if not isinstance(read, dict) or needed not in read:
-        raise UnreadableImportError(f"The file has no {needed}: it is another one, or of another version")
+        raise UnreadableImportError(
+            f"The file has no {needed}: it is a different file, or its version is not supported"
+        )
     return read
 
 
@@ -101,7 +105,7 @@ def seconds_of(text: object) -> float:
         return float(text)
     parts = _DURATION.findall(str(text))
     if not parts:
-        raise UnreadableImportError(f"{text} is no duration")
+        raise UnreadableImportError(f"{text} is not a duration")
     return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
 
 
