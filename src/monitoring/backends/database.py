@@ -104,7 +104,7 @@ class Database:
         if schema.pending:
             raise DatabaseUnavailable(f"not migrated yet: {', '.join(schema.pending)}")
         if schema.is_too_new:
-            raise DatabaseUnavailable(f"migrated too far: {', '.join(schema.unknown)}")
+            raise DatabaseUnavailable(f"migrated by later releases: {', '.join(schema.unknown)}")
         await write_probe(self.context.db())
         self.outage.end(wrote=True)
 

@@ -15,8 +15,8 @@ _QUOTA_EXCEEDED = 456  # DeepL's own status
 _WORDS = {
     HTTPStatus.UNAUTHORIZED: "refused the key",
     HTTPStatus.FORBIDDEN: "refused the key",
-    HTTPStatus.PAYMENT_REQUIRED: "wants to be paid first",
-    HTTPStatus.TOO_MANY_REQUESTS: "got too many requests",
+    HTTPStatus.PAYMENT_REQUIRED: "requires a payment",
+    HTTPStatus.TOO_MANY_REQUESTS: "received too many requests",
     _QUOTA_EXCEEDED: "has used up its quota",
 }
 
@@ -38,4 +38,4 @@ def judge_status(
 
 def no_answer(engine: str, error: BaseException) -> TransientEngineError:
     """Return the error for a failed exchange. It names only the exception type."""
-    return TransientEngineError(f"{engine} gave no answer ({type(error).__name__})")
+    return TransientEngineError(f"{engine} did not respond ({type(error).__name__})")
