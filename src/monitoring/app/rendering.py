@@ -24,10 +24,10 @@ CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""Only our own assets: nothing inline, nothing from other hosts, no framing."""
+"""Allows only the service's own assets: no inline code, nothing from other hosts, and no framing."""
 
 LIVE_POLICY = f"{CONTENT_SECURITY_POLICY}; connect-src 'self'"
-"""For pages that ask for themselves again and again, to show what changed."""
+"""For pages that request themselves periodically, to show what changed."""
 
 PAGE_HEADERS = {
     "Cache-Control": "no-store",

@@ -31,10 +31,10 @@ class RequestBody:
             names = [media_type, *content.get("x-also-as", ())]
             self._readers |= dict.fromkeys(map(str.lower, names), reader)
         self.is_expected = bool(self._readers)
-        """Whether the operation takes a body at all; others leave theirs unread."""
+        """Whether the operation has a request body. Otherwise, the body of a request is not read."""
         kept = (content.get("x-kept-bytes") for content in request_body.get("content", {}).values())
         self.kept_bytes: int | None = next(kept, None)
-        """How much of a body of any media type is kept, if its beginning is all that matters."""
+        """The number of bytes of a body of any media type that are kept, or None if all of it is read."""
 
     def read(self, encoded: bytes, headers: Headers) -> Json:
         """Parse and validate a received body. None if an optional body is absent. Raises Problem."""

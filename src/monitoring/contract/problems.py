@@ -15,7 +15,7 @@ class Problem(Exception):  # noqa: N818 - it is an answer, not always an error o
         self.headers = headers or {}
         self.values = values
         self.others: Sequence[Problem] = ()
-        """What else is wrong, where somebody can mend everything at once: in a form of the app."""
+        """Further problems of the same input. The app's forms show all problems at once."""
 
     def renamed(self, names: Mapping[str, str]) -> "Problem":
         """Return the same problem under the operation-specific name in `names`, if there is one."""

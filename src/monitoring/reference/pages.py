@@ -38,7 +38,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""The one style sheet and the one script, both in the page, which asks this host alone; nothing else runs."""
+"""Allows only the page's inline style sheet and inline script, and requests to this host."""
 
 _SECTION = 2  # the heading level of a section
 

@@ -27,7 +27,7 @@ H = TypeVar("H", bound=Handler)
 Act = Callable[[], Awaitable[Reply]]
 ActOnce = Callable[[Act], Awaitable[Reply]]
 Idempotency = Callable[[Any, str | None, tuple[Json, ...], Act], Awaitable[Reply]]
-"""Acts for a caller, or returns the reply that their key got before for an equal request."""
+"""Runs an action for a caller, or returns the stored reply to an equal request with the same key."""
 
 PRECONDITION_ARGUMENTS = {"caller", "request"}
 IDEMPOTENCY_KEY = argument_name("Idempotency-Key")

@@ -30,7 +30,10 @@ NAMES_RAISED_ANYWHERE = {
     "internal_error",
     "unsupported_media_type",
 }
-"""Raised in every service; bodies add `body_required`, `malformed_json` and `malformed_form`."""
+(
+    "Problems that any service can raise. Services with request bodies also raise `body_required`, "
+    "`malformed_json` and `malformed_form`."
+)
 
 _CONTROL_CHARACTER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # RFC 9110 §5.5
 

@@ -20,7 +20,7 @@ KINDS = {
     "session": "signing in and out",
     "team": "the team and its plan",
 }
-"""What stands before the dot of an action."""
+"""Labels by the part of an action's name before the dot."""
 
 _WORDS = {
     Action.TEAM_CREATED: "created the team",

@@ -19,7 +19,10 @@ LABELS = {
     "tags": "Monitors with one of these tags",
     "monitor_ids": "These monitors",
 }
-"""By the document's names and in the order of the form; `ends_at` is the form's own."""
+(
+    "Labels by field name, in the order of the form. Only the form has `ends_at`; the OpenAPI document "
+    "does not."
+)
 
 DURATIONS = tuple(
     (str(seconds), write_duration(seconds))
@@ -33,7 +36,7 @@ RULES = {
     "FREQ=WEEKLY": "every week, on the weekday of the beginning",
     "FREQ=MONTHLY": "every month, on the day of the beginning",
 }
-"""The rules that people can choose, with their labels. Clients can give others."""
+"""The recurrence rules that the form offers, with their labels. API clients can use others."""
 
 
 def describe_recurrence(window: MaintenanceWindow) -> str:

@@ -50,7 +50,10 @@ LABELS: Mapping[str, str] = {
     "heartbeat.time_zone": "Time zone of the schedule",
     "heartbeat.grace_seconds": "Grace period in seconds",
 }
-"""By the document's names; settings of a type are named like `tcp.expect`, and so is a contract's field."""
+(
+    "Labels by the field names of the OpenAPI document. Fields of a type or a contract have a prefix, such "
+    "as `tcp.expect`."
+)
 
 HINTS: Mapping[str, str] = {
     "name": "If empty, the host.",
@@ -74,7 +77,7 @@ HINTS: Mapping[str, str] = {
     "contract.document": "As JSON, if it has no URL. Not shown again. If empty, a saved one is kept.",
     "contract.document_authorization": "The Authorization header to fetch it with. "
     "Saved and not shown again.",
-    "contract.operation_id": "Its operationId. If it and the document are empty, there is no contract.",
+    "contract.operation_id": "Its operationId. If this and the document are empty, there is no contract.",
     "contract.parameters": "Of its path and query, one per line, such as “order_id: 42”. "
     "With them, the URL above is that of the server.",
     "contract.refresh_interval_seconds": "{minimum} to {maximum}.",
@@ -97,7 +100,7 @@ HINTS: Mapping[str, str] = {
     "certificate.names": "At most {maxItems}, separated by commas or spaces. The host is always checked.",
 }
 
-"""What a field takes; variables are keywords of its schema."""
+"""Hints for fields. Variables in braces are keywords of the field's schema."""
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "contract.violation": {"down": "the monitor is down", "degraded": "the monitor is degraded"},
@@ -114,7 +117,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     },
     "ping.ip_version": {"": "Either", "4": "IPv4", "6": "IPv6"},
 }
-"""What people call the values of a field, where the document's are no words."""
+"""Labels for a field's values, where the values of the OpenAPI document are not readable words."""
 
 INTERVALS: Mapping[int, str] = {
     30: "30 seconds",
@@ -129,19 +132,19 @@ INTERVALS: Mapping[int, str] = {
     43200: "12 hours",
     86400: "1 day",
 }
-"""Intervals that people often choose, in seconds."""
+"""Intervals that people often choose, in seconds, with their labels."""
 
 STATUSES: Mapping[str, str] = {
     "pending": "It has not been checked yet.",
     "up": "It responds as it should.",
     "degraded": "It responds, with a warning.",
-    "validating": "A check failed. The next ones will tell whether it is down.",
+    "validating": "A check failed. The next checks will show whether it is down.",
     "down": "It does not respond as it should.",
     "paused": "It is not checked.",
     "maintenance": "It is in maintenance: failures open no incidents and do not count.",
     "unknown": "Its last check was inconclusive, or is too long ago.",
 }
-"""The document's MonitorStatus, in the order of the filter."""
+"""Explanations of the values of MonitorStatus in the OpenAPI document, in the order of the filter."""
 
 HEARTBEAT_STATUSES: Mapping[str, str] = {
     **STATUSES,
@@ -150,7 +153,7 @@ HEARTBEAT_STATUSES: Mapping[str, str] = {
     "down": "The job did not report in time, or reported a failure.",
     "unknown": "The service could not receive pings when one was expected.",
 }
-"""The same of a heartbeat, which is not asked."""
+"""The same explanations for monitors of type heartbeat, which wait for pings instead of sending requests."""
 
 PINGS: Mapping[str, str] = {
     "success": "succeeded",
@@ -158,7 +161,7 @@ PINGS: Mapping[str, str] = {
     "fail": "failed",
     "log": "logged",
 }
-"""The document's PingKind."""
+"""Labels for the values of PingKind in the OpenAPI document."""
 
 ERRORS: Mapping[str, str] = {
     "dns_failure": "Name not found",
@@ -183,7 +186,7 @@ ERRORS: Mapping[str, str] = {
     "tls_expiring": "Certificate expires soon",
     "slow": "Slow",
 }
-"""The document's CheckError."""
+"""Labels for the values of CheckError in the OpenAPI document."""
 
 UNANSWERED = frozenset(
     {
@@ -196,4 +199,4 @@ UNANSWERED = frozenset(
         "blocked_address",
     }
 )
-"""Errors of checks that got no answer, so that the time until they failed is no response time."""
+"""Errors of checks without a response. The time until such a check failed is not a response time."""

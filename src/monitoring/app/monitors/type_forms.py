@@ -74,7 +74,7 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
         purpose="Looks up the records of a name, and compares them with those that you expect.",
         scheme="dns",
         address_label="Domain name",
-        address_hint="Such as example.com. An address stands for its reverse name.",
+        address_hint="Such as example.com. For an IP address, its reverse name is looked up.",
         first=("url", "name", "dns.record_type", "dns.expected", "dns.match", "interval_seconds", "tags"),
         groups={
             "Question": ("dns.resolver", "timeout_seconds"),
@@ -84,7 +84,10 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
     ),
     "certificate": TypeForm(
         title="Certificate",
-        purpose="Checks the certificate of any server: until when it is valid, for whom, and who trusts it.",
+        purpose=(
+            "Checks the certificate of any server: when it expires, for which names it is valid, and "
+            "whether its authority is trusted."
+        ),
         scheme="tls",
         address_label="Host and port",
         address_hint="Such as mail.example.com:587.",
@@ -122,4 +125,4 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
         groups={},
     ),
 }
-"""By the document's MonitorType, in the order in which people choose."""
+"""Forms by MonitorType of the OpenAPI document, in the order in which they are offered."""
