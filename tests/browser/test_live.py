@@ -248,7 +248,7 @@ class TestAnOpenPage:
         app_service.run(end_sessions(owner.user.id))
         with person.page.expect_response(lambda answer: "/sign-in" in answer.url):
             person.page.clock.run_for(30_000)
-        person.page.get_by_text("This page was last renewed").wait_for()
+        person.page.get_by_text("This page was last updated").wait_for()
 
     def test_that_does_not_change_is_not_old(
         self, watched: tuple[Member, Monitor], arrive: Arrive, monkeypatch: pytest.MonkeyPatch
