@@ -1,4 +1,7 @@
-"""The web application: the API, the app and their backends; in embedded mode also worker and checker."""
+"""The web application: the API, the app and their backends.
+
+In the embedded mode, without Redis, it also runs the worker and the checker.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +32,14 @@ from monitoring.web.replies import Reply, notes_of
 
 
 class MonitoringService:
-    """The ASGI application. `backends` are open from the server's start to its end."""
+    """The ASGI application. `backends` are open while the server runs."""
 
     backends: Backends
     _signs_of_life: SignsOfLife
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.is_stopping: Callable[[], bool] = lambda: False  # whoever runs the process knows
+        self.is_stopping: Callable[[], bool] = lambda: False  # replaced by the code that runs the process
         self.contract = build_contract_app(
             published_document(),
             security_map=SECURITY_HANDLERS,
@@ -50,7 +53,7 @@ class MonitoringService:
         self.pages = App(settings, self.contract.catalogue, lambda: self.is_stopping())  # noqa: PLW0108 - it is set later
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve with the backends active. While the process drains, each answer ends its connection."""
+        """Serve a request with the backends active. A stopping process closes connections after replies."""
         if scope["type"] == "lifespan":
             await self.contract(scope, receive, send)
             return
@@ -65,7 +68,7 @@ class MonitoringService:
             self.backends = await stack.enter_async_context(open_backends(self._settings))
             self._signs_of_life = await stack.enter_async_context(open_signs_of_life(self.backends))
             if self._settings.redis_url is None:  # embedded: the queue, its worker and the checker run here
-                from monitoring.checks.checker import run_checker  # noqa: PLC0415 - others serve without it
+                from monitoring.checks.checker import run_checker  # noqa: PLC0415 - not needed with Redis
                 from monitoring.worker import run_worker  # noqa: PLC0415
 
                 is_alone = not self._settings.is_on_postgresql
@@ -90,10 +93,11 @@ class MonitoringService:
             await asyncio.wait(tasks)
 
     async def _judge_readiness(self) -> Reply:
-        """Be ready while the database is reachable and at its newest schema. Report the other backends.
+        """Return the readiness reply: ready while the database can be written and has the newest schema.
 
-        A process that stops is not ready, so that load balancers send no more requests. A 503 is no refused
-        request here, and the outage logs itself.
+        The other backends are only reported. A stopping process is not ready, so that load balancers send it
+        no more requests. It raises Problem rather than BackendUnavailable, so that the 503 is not logged as a
+        refused request. The outage has its own log line.
         """
         if self.is_stopping():
             raise Problem("service_unavailable")

@@ -1,4 +1,4 @@
-"""Logging: one record a line on standard error, as text or JSON, with the request or article it is about."""
+"""Logging to standard error: one line per record, as text or JSON, with the id of the request or article."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ _article_id: ContextVar[str | None] = ContextVar("article_id", default=None)
 
 
 def configure_logging(settings: Settings) -> None:
-    """Set up logging for this process: warnings from libraries, and the access log if it is switched on."""
+    """Set up logging for this process.
+
+    The settings determine this service's log level and whether there is an access log. Libraries log warnings
+    and errors only.
+    """
     logging.config.dictConfig(
         {
             "version": 1,
@@ -50,7 +54,7 @@ def configure_logging(settings: Settings) -> None:
             "loggers": {
                 "monitoring": {"level": settings.log_level.upper()},
                 "monitoring.access": {"level": "INFO" if settings.access_log else "CRITICAL"},
-                # It logs a traceback at each failed connection, which our own code reports anyway.
+                # It logs a traceback for each failed connection, which our own code reports anyway.
                 "asyncpg.pool": {"level": "CRITICAL"},
             },
             "root": {"level": "WARNING", "handlers": ["stderr"]},
@@ -62,63 +66,66 @@ def configure_logging(settings: Settings) -> None:
 
 
 def log_request(request_id: str) -> None:
-    """Name a request in every record that this task logs from here on."""
+    """Add a request's id to every record that this task logs from now on."""
     _request_id.set(request_id)
 
 
 def log_article(article_id: UUID) -> None:
-    """Name an article in every record that this task logs from here on."""
+    """Add an article's id to every record that this task logs from now on."""
     _article_id.set(str(article_id))
 
 
 class RequestIdFilter(logging.Filter):
-    """Adds to every record the `request_id` that it was written under, or None."""
+    """Adds the current request's id to every record as `request_id`. None outside requests."""
 
     def filter(self, record: LogRecord) -> bool:
-        """Let every record pass."""
+        """Add the id, and return True to keep the record."""
         record.request_id = _request_id.get()
         return True
 
 
 class TraceIdFilter(logging.Filter):
-    """Adds to every record the `trace_id` that it was written under, or None."""
+    """Adds the current trace's id to every record as `trace_id`. None outside traces."""
 
     def filter(self, record: LogRecord) -> bool:
-        """Let every record pass."""
+        """Add the id, and return True to keep the record."""
         record.trace_id = current_trace_id()
         return True
 
 
 class ArticleIdFilter(logging.Filter):
-    """Adds to every record the `article_id` it is about, or None."""
+    """Adds the id of the article that is processed to every record as `article_id`, or None."""
 
     def filter(self, record: LogRecord) -> bool:
-        """Let every record pass."""
+        """Add the id, and return True to keep the record."""
         record.article_id = _article_id.get()
         return True
 
 
 class TextFormatter(logging.Formatter):
-    """One line a record, with tracebacks indented below. Nothing a stranger sends can begin a line."""
+    """Formats a record as one line, with any traceback indented below.
+
+    Line breaks in messages are escaped, so data from outside cannot forge a line.
+    """
 
     def formatMessage(self, record: LogRecord) -> str:  # noqa: N802 - logging's own
-        """Write the line."""
+        """Return the record's line."""
         known = vars(record)
         about = [known["request_id"], known["article_id"] and f"article {known['article_id']}"]
         subject = " ".join(filter(None, about)) or "-"
         return _escape(f"{_write_time(record)} {record.levelname} {record.name} [{subject}] {record.message}")
 
     def formatException(self, ei: Any) -> str:  # noqa: ANN401, N802 - logging's own
-        """Write a traceback below the line."""
+        """Return the traceback that follows the line."""
         return _indent(super().formatException(ei))
 
     def formatStack(self, stack_info: str) -> str:  # noqa: N802 - logging's own
-        """Write a stack below the line."""
+        """Return the stack that follows the line."""
         return _indent(stack_info)
 
 
 class JsonLineFormatter(JsonFormatter):
-    """One JSON object a line, with those `FIELDS` that have a value."""
+    """Formats a record as a JSON object on one line, with those `FIELDS` that have a value."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -132,16 +139,16 @@ class JsonLineFormatter(JsonFormatter):
         )
 
     def formatTime(self, record: LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802
-        """Write the time of a record."""
+        """Return the time of a record in RFC 3339."""
         return _write_time(record)
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
-        """Choose and order the fields."""
+        """Return the fields that have a value, in the order of `FIELDS`."""
         return {name: log_data[name] for name in FIELDS if log_data.get(name) is not None}
 
 
 def _write_time(record: LogRecord) -> str:
-    """Write RFC 3339 in UTC, to the millisecond."""
+    """Return a record's time in UTC as RFC 3339, with milliseconds."""
     moment = datetime.fromtimestamp(record.created, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -151,7 +158,10 @@ def _indent(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Make characters visible that would begin a line, move the cursor or turn the direction of writing."""
+    """Escape characters that are not printable.
+
+    They could begin a line, move the cursor or change the writing direction.
+    """
     if text.isprintable():
         return text
     return "".join(

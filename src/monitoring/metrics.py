@@ -1,7 +1,7 @@
 """The service's metrics. docs/metrics.md explains them.
 
-Every label has few values: operations of the document, statuses, locales, engines, queues; never a path, an
-id or an address.
+Every label has few values, such as operations of the document, statuses, locales, engines or queues. No label
+contains a path, an id or an address.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import Literal
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
-# They add a second series to every counter, which Prometheus does not use.
+# prometheus_client adds a `_created` series to every counter, which Prometheus does not use.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-# Every process sets these gauges to the same value: the newest of a living process counts.
+# The mode of gauges that every process sets to the same value. The latest value of a living process is
+# exported.
 SHARED: Literal["livemostrecent"] = "livemostrecent"
 
-# A gauge with this value is left out of what Prometheus reads.
+# A gauge with this value is not exported.
 UNKNOWN = math.nan
 
 # The label of requests that reached no operation of the document.
@@ -32,7 +33,7 @@ _OF_THE_SERVICE: list[Gauge] = []
 
 
 def _gauge_of_the_service(name: str, meaning: str, labels: Sequence[str] = ()) -> Gauge:
-    """Make a gauge of what the database or the queue holds. It is unknown until somebody counts."""
+    """Create a gauge of what the database or the queue contains. It is unknown until a worker sets it."""
     gauge = Gauge(
         name,
         f"{meaning} Describes the whole service: take the max over all processes, never the sum.",
@@ -199,7 +200,8 @@ DATABASE_POOL_WAIT_SECONDS = Counter(
 )
 
 
-# Alert rules ask how much these grow. Prometheus sees no growth in a series that begins with its first event.
+# Counters that are exported before their first event, because alert rules use their growth. Prometheus sees
+# no growth in a series that begins with its first event.
 _COUNTED_FROM_ZERO = {
     NOTIFICATION_ATTEMPTS: ("delivered", "retried", "failed"),
     RATE_LIMIT_HITS: ("token", "sign_in", "sign_in_address", "sign_in_email", "webhook_failures"),
@@ -207,7 +209,7 @@ _COUNTED_FROM_ZERO = {
 
 
 def set_first_values() -> None:
-    """Set the metrics that mean something before anything is counted: at the start, and after a fork."""
+    """Set the metrics that need a value before the first event. Called at the start and after a fork."""
     for counter, labels in _COUNTED_FROM_ZERO.items():
         for label in labels:
             counter.labels(label).inc(0)
@@ -216,13 +218,13 @@ def set_first_values() -> None:
 
 
 def forget_the_service() -> None:
-    """Make all gauges of the whole service unknown, as they are while the database is away."""
+    """Make all gauges of the service's state unknown, for example because the database is unavailable."""
     for gauge in _OF_THE_SERVICE:
         forget(gauge)
 
 
 def forget(gauge: Gauge) -> None:
-    """Make a gauge unknown, under each of its labels."""
+    """Make a gauge unknown, for all values of its labels."""
     for child in _children_of(gauge):
         child.set(UNKNOWN)
 
@@ -234,25 +236,25 @@ def _children_of(gauge: Gauge) -> Iterator[Gauge]:
 
 
 def record_age(gauge: Gauge, since: datetime | None, now: datetime) -> None:
-    """Set a gauge to the seconds since a moment: 0 if there is none, or if it is still to come."""
+    """Set a gauge to the seconds since `since`, or to 0 if that is None or in the future."""
     gauge.set(max(0.0, (now - since).total_seconds()) if since else 0.0)
 
 
 def record_reply(operation: str, status: int, duration_seconds: float) -> None:
-    """Count an answer."""
+    """Count a reply, and record how long it took."""
     answers, seconds = _answers_of(operation, status)
     answers.inc()
     seconds.observe(duration_seconds)
 
 
 def record_check(outcome: str, delay_seconds: float, duration_seconds: float) -> None:
-    """Count a finished check."""
+    """Count a finished check, and record how late it began and how long it took."""
     _checks_of(outcome).inc()
     CHECK_DELAY_SECONDS.observe(delay_seconds)
     CHECK_SECONDS.observe(duration_seconds)
 
 
-# Called with every request and check: this cache costs a tenth of `labels`.
+# Called for every request and check. The cache takes a tenth of the time of `labels`.
 @cache
 def _checks_of(outcome: str) -> Counter:
     return CHECKS.labels(outcome)

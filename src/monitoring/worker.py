@@ -46,13 +46,14 @@ from monitoring.notifications.sweeping import (
     sweep_notifications,
 )
 
-# Longer than between sweeps, because it counts every row that is not done.
+# Longer than the interval of sweeps, because measuring counts every row that is not done.
 MEASURE_INTERVAL_SECONDS = 30.0
 
-# Rollups wait for the end of an hour. How soon they come after it matters little.
+# Rollups are computed some time after the end of an hour. A minute's delay matters little.
 UPKEEP_INTERVAL_SECONDS = 60.0
 
-# Longer than between sweeps, because it counts every row. Crawlers and readers of feeds come more seldom.
+# Longer than the interval of sweeps, because each run counts every row. Crawlers and feed readers come less
+# often than once a minute.
 SITE_INTERVAL_SECONDS = 60.0
 
 
@@ -63,12 +64,12 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
     When it ends normally, tasks have SHUTDOWN_TIMEOUT_SECONDS to finish. After an exception or a cancellation
     they have no time.
 
-    `is_alone` says that no other process works on this database (the embedded mode). The claims of a killed
-    process are then free at once, without waiting for their leases to end.
+    `is_alone` means that no other process works on this database (the embedded mode). Then the claims of a
+    killed process are released at the start, rather than when their leases end.
     """
     with backends.activate():
         async with open_engine(backends.settings), open_sender(backends.settings):
-            await backends.clock.read()  # before anything is claimed by it
+            await backends.clock.read()  # before the first claim, which uses its time
             if is_alone:
                 with suppress(BackendUnavailable):  # the leases end by themselves
                     await release_abandoned_claims()
@@ -129,7 +130,7 @@ async def _keep_up() -> None:
     await keep_up(now)
     await remind(now)
     if not clock.is_settled:
-        return  # what follows deletes what is old, and a clock that has just jumped may be corrected
+        return  # the rest deletes old rows, and a clock that has just jumped may still be corrected
     await sweep_test_articles(now)
     await carry_out_deletions(now)
     await apply_retention(now)

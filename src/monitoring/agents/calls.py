@@ -13,7 +13,7 @@ import httpx2
 from monitoring.agents.input_schemas import argument_parameters
 from monitoring.contract.document import Json, Operation
 
-# Testing a channel takes up to ten seconds, and its exam longer.
+# Testing a notification channel takes up to ten seconds, and examining one takes longer.
 TIMEOUT_SECONDS = 60.0
 
 # A token is renewed this long before it expires, so that it does not expire in transit.
@@ -21,7 +21,7 @@ EARLY_SECONDS = 60.0
 
 
 class ServiceError(Exception):
-    """The service did not respond, or refused a key. The message says which."""
+    """The service did not respond, or refused a key. The message describes which."""
 
 
 class UnusableArgumentsError(Exception):
@@ -97,9 +97,9 @@ class Key:
         self._renew_at = 0.0
 
     async def grant(self, *, is_refused: bool = False) -> Grant:
-        """Return a valid token, renewing it if it expires soon or the last one `is_refused`.
+        """Return a valid token with its scopes. Raises ServiceError.
 
-        Raises ServiceError.
+        The token is renewed if it expires soon, or if the service refused the last one (`is_refused`).
         """
         if self._grant is None or is_refused or time.monotonic() >= self._renew_at:
             self._grant, lifetime_seconds = await self._service.fetch_grant(*self._credentials)
@@ -113,7 +113,7 @@ Arranged = tuple[str, dict[str, Json], dict[str, Json]]
 def _arrange(operation: Operation, arguments: Mapping[str, Json]) -> Arranged:
     """Distribute arguments to path, query and body. A query argument that is null is omitted.
 
-    Undocumented arguments are sent too, so that the service reports the error in its own words.
+    Undocumented arguments are sent too, because the service explains such errors better.
     """
     path = operation.path
     query: dict[str, Json] = {}

@@ -13,7 +13,7 @@ from monitoring.contract.document import Document, Json, Node, Operation
 
 KEPT = ("enum", "const", "default", "minimum", "maximum", "minItems", "maxItems")
 
-# How deep nested objects are described. The service's error messages explain deeper ones.
+# The depth to which nested objects are described. The service's error messages explain deeper ones.
 MOST_LEVELS = 3
 
 NULL = {"type": "null"}
@@ -61,7 +61,7 @@ def body_schema(operation: Operation, document: Document) -> Node | None:
 
 
 def _shrink(schema: Node, document: Document, level: int = 0) -> dict[str, Json]:
-    """Return the parts of a schema that a model needs."""
+    """Return a schema reduced to what a model needs."""
     whole = _unfold(schema, document)
     if "oneOf" in whole:
         whole |= _unite([_unfold(each, document) for each in whole["oneOf"]], document)
@@ -96,9 +96,12 @@ def _unfold(schema: Node, document: Document) -> dict[str, Json]:
 
 
 def _unite(kinds: Sequence[Node], document: Document) -> dict[str, Json]:
-    """Return one object schema with the fields of all kinds. A field of less than half names its kinds."""
+    """Return one object schema with the fields of all kinds.
+
+    If fewer than half of the kinds have a field, its description lists them.
+    """
     names = [kind["properties"]["type"]["const"] for kind in kinds]
-    fields = {field: None for kind in kinds for field in kind["properties"]}  # in order, each once
+    fields = {field: None for kind in kinds for field in kind["properties"]}  # each once, in their order
     properties: dict[str, Json] = {}
     for field in fields:
         owners = [kind for kind in kinds if field in kind["properties"]]

@@ -121,7 +121,7 @@ class _Tools:
         return ListToolsResult(tools=[tool for tool in self._offered if self._scope_of(tool) in scopes])
 
     async def call(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        """Call an operation for the caller, and return the service's answer."""
+        """Call an operation for the caller, and return the service's response."""
         if params.name not in PURPOSES:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
         operation = self._operations[params.name]
@@ -153,7 +153,7 @@ class _Tools:
 
 
 class _AskingVerifier(TokenVerifier):
-    """Verifies tokens by calling the service. The claims of an accepted token are trusted: it is signed."""
+    """Verifies tokens by calling the service, which checks the signature. The claims are read here."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -162,7 +162,7 @@ class _AskingVerifier(TokenVerifier):
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return a token's claims. None if the token is malformed or the service refuses it.
 
-        While the service is unavailable, all well-formed tokens are accepted, because they allow nothing.
+        While the service is unavailable, all well-formed tokens are accepted, because no tool works then.
         """
         try:
             claims = jwt.decode(token, options={"verify_signature": False})

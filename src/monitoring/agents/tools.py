@@ -13,8 +13,8 @@ from dataclasses import dataclass
 class Purpose:
     """A tool's description and properties.
 
-    `is_destructive` is set if the tool removes something, or stops alerts that people rely on.
-    `fields_as` is the tool that describes the fields, so that this one only lists them.
+    `is_destructive` is set if the tool removes something, or stops alerts that people rely on. If another
+    tool describes the same fields, `fields_as` is its name, and this tool only lists them.
     """
 
     description: str

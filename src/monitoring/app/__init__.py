@@ -1,1 +1,1 @@
-"""The app: pages below /app for people, on the same services as the API."""
+"""The app: web pages below the path /app, which call the same service functions as the API."""

@@ -47,7 +47,7 @@ from monitoring.web.telemetry import RequestTelemetry
 
 NAME = "app"  # in metrics and the access log, instead of an API request's operation
 
-# In the order in which their paths are matched: fixed paths before those with an id.
+# In the order in which their paths are matched. Fixed paths come before paths with an id.
 SUBJECTS = (
     sign_in,
     join,

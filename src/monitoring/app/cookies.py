@@ -1,7 +1,7 @@
-"""The app's cookies: token, device, notice, kept response, email address, density, list.
+"""The app's cookies: token, device, notice, kept response, email address, density of lists, last list.
 
-Signing in replaces the random token with a session's. The device cookie (OWASP) recognises a browser in which
-a user signed in before. It grants no access: it only decides which sign-in limits apply.
+Signing in replaces the browser's random token with a session's token. The device cookie (OWASP) recognises a
+browser in which a user signed in before. It grants no access, and only decides which sign-in limits apply.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _DEVICE_SECONDS = 400 * 86_400  # browsers keep no cookie longer (RFC 6265bis §
 
 
 def make_token() -> str:
-    """Make a random token, which ties forms to a browser before there is a session."""
+    """Return a random token, which ties forms to a browser before the user signs in."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 def read_token(request: Request, settings: Settings) -> str | None:
-    """Return the browser's token; None if it sent none in our format."""
+    """Return the browser's token; None if it sent none, or one in another format."""
     token = request.cookies.get(_name("session", settings), "")
     return token if _TOKEN.fullmatch(token) else None
 
@@ -68,22 +68,28 @@ def read_notice(request: Request, settings: Settings, path: str) -> str | None:
 
 
 def set_notice(response: Response, name: str, settings: Settings, path: str) -> None:
-    """Set a notice for the page at `path`, where the response redirects. No link can show it again."""
+    """Set a notice for the page at `path`, to which the response redirects.
+
+    The notice is in a cookie and not in the URL, so no link can show it again.
+    """
     _set(response, "notice", f"{name}:{path}", _NOTICE_SECONDS, settings)
 
 
 def drop_notice(response: Response, settings: Settings) -> None:
-    """Delete the notice: its page has shown it."""
+    """Delete the notice, because its page has shown it."""
     _set(response, "notice", "", 0, settings)
 
 
 def read_answer(request: Request, settings: Settings) -> str:
-    """Return an anonymous visitor's kept response, encrypted by `post_redirect_get`; empty if none."""
+    """Return the stored response to an anonymous visitor's form; empty if there is none.
+
+    It is encrypted by `post_redirect_get`.
+    """
     return request.cookies.get(_name("answer", settings), "")
 
 
 def set_answer(response: Response, answer: str, settings: Settings) -> None:
-    """Store an anonymous visitor's kept response in the browser."""
+    """Store the response to an anonymous visitor's form in the browser. `answer` is encrypted."""
     _set(response, "answer", answer, _ANSWER_SECONDS, settings)
 
 
@@ -98,7 +104,7 @@ def set_email(response: Response, email: str, settings: Settings) -> None:
 
 
 def drop_email(response: Response, settings: Settings) -> None:
-    """Delete the user's email address: several people may use the browser."""
+    """Delete the user's email address, because several people may use the browser."""
     _set(response, "email", "", 0, settings)
 
 
@@ -113,18 +119,18 @@ def set_density(response: Response, density: str, settings: Settings) -> None:
 
 
 def read_list(request: Request, settings: Settings, monitor_id: UUID) -> str:
-    """Return the query of the list from which the monitor was opened last; empty if none is stored."""
+    """Return the query string of the list from which the monitor was opened; empty if none is stored."""
     led_to, _, query = request.cookies.get(_name("list", settings), "").partition(":")
     return query if led_to == str(monitor_id) else ""
 
 
 def set_list(response: Response, query: str, settings: Settings, monitor_id: UUID) -> None:
-    """Store for a day the query of the list from which the monitor was opened."""
+    """Store for a day the query string of the list from which the monitor was opened."""
     _set(response, "list", f"{monitor_id}:{query}", _LIST_SECONDS, settings)
 
 
 def csrf_token_of(token: str) -> str:
-    """Derive the CSRF token for forms from the browser's token, which it does not reveal."""
+    """Return the CSRF token for a browser's forms, which is derived from its token but does not reveal it."""
     return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 

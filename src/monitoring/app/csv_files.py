@@ -1,4 +1,4 @@
-"""Formats tables as CSV (RFC 4180), for spreadsheets. Pure."""
+"""Formats tables as CSV (RFC 4180), for spreadsheets. Has no side effects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _FORMULA_STARTS = (
 
 
 def write_rows(rows: Iterable[Sequence[object]]) -> str:
-    """Format rows as CSV. Moments are in UTC, None is empty, and text like a formula gets a `'` before it."""
+    """Return rows as CSV. Times are written in UTC, and None as an empty cell.
+
+    Text that a spreadsheet would treat as a formula gets the prefix `'`.
+    """
     written = StringIO()
     csv.writer(written).writerows([_write_cell(value) for value in row] for row in rows)
     return written.getvalue()

@@ -24,10 +24,11 @@ log = logging.getLogger(__name__)
 
 
 class ErrorPages(ErrorMiddleware):
-    """Responds to every exception with a page, never a traceback. Once a response has begun, re-raises it.
+    """Responds to every exception with an error page, without a traceback.
 
-    If a backend fails during a download, the response just ends: browsers notice that it is incomplete.
-    Signed-in users keep the navigation, and a link back to the previous page.
+    An exception after the response has begun is raised again. If a backend fails during a download, the
+    response ends early, and the browser notices that it is incomplete. For signed-in users, the error page
+    has the navigation and a link back to the previous page.
     """
 
     def __init__(self, app: ASGIApp, catalogue: Catalogue) -> None:
@@ -75,7 +76,7 @@ def _problem_of(error: Exception) -> Problem:
         return Problem("service_unavailable")
     if isinstance(error, HTTPException) and error.status_code in NAMES_BY_STATUS:
         return Problem(NAMES_BY_STATUS[error.status_code], headers=error.headers)
-    # The client closed the connection: nobody reads the response, and nothing crashed.
+    # The client closed the connection. No client receives this response, and the exception is no bug.
     if isinstance(error, ClientDisconnect):
         return Problem("malformed_request")
     log.error("unhandled exception", exc_info=error)

@@ -1,4 +1,7 @@
-"""Helpers for all forms: submitted text becomes JSON, and errors are shown beside their fields. Pure."""
+"""Helpers for all forms: they convert submitted text to JSON, and assign error messages to fields.
+
+They have no side effects.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from monitoring.contract.document import published_document
 from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Check, Validation, rules_of
 
-# The key of an error that concerns no single field.
+# The key of an error message that concerns no single field.
 WHOLE_FORM = ""
 
 _ENTRY = re.compile(r"[^,\s]+")
@@ -34,12 +37,15 @@ def document_rules() -> Validation:
 
 
 def check_of(schema_name: str) -> Check:
-    """Compile the validator of a schema. It raises the first Problem, with all further ones in `others`."""
+    """Return a validator for the schema of this name in the API document.
+
+    The validator raises a Problem for the first error. The Problem's `others` holds all further ones.
+    """
     return document_rules().form_check({"$ref": f"#/components/schemas/{schema_name}"}, "form")
 
 
 def refuse(problems: list[Problem]) -> None:
-    """Raise the first problem, with the rest in `others`. Does nothing if there are none."""
+    """Raise the first problem, with the rest in its `others`. Do nothing if the list is empty."""
     if problems:
         problems[0].others = problems[1:]
         raise problems[0]
@@ -61,7 +67,10 @@ def sentences_of(
 
 
 def include_present(options: tuple[tuple[str, str], ...], seconds: str) -> tuple[tuple[str, str], ...]:
-    """Return the options, plus the current value in seconds if it is a number that they lack."""
+    """Return a select field's options, with the current value `seconds` appended if they lack it.
+
+    A value that is not a number is not appended.
+    """
     if seconds in dict(options) or not seconds.isdecimal():
         return options
     return (*options, (seconds, f"{int(seconds):,} seconds"))
@@ -73,5 +82,8 @@ def quote_labels(words: str, labels: Mapping[str, str]) -> str:
 
 
 def name_entry(text: str, number: int, words: str) -> str:
-    """Prefix a message with the entry that it is about, as it was typed. `number` counts entries from 0."""
+    """Prefix a message with the entry of a field's text that it is about.
+
+    `number` is the entry's position, counted from 0. A long entry is truncated.
+    """
     return f"{split_entries(text)[number][:_MAX_SHOWN_CHARACTERS]}: {words}"

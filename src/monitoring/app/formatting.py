@@ -17,7 +17,7 @@ from monitoring.contract.timestamps import write_timestamp
 from monitoring.notifications.durations import duration_in_words
 
 _TIME = Markup('<time datetime="%s" title="%s">%s</time>')
-# The script of live pages keeps the text of these three up to date (`assets/live.js`).
+# A script updates the text of these three elements as time passes (`assets/live.js`).
 _AGO = Markup('<time datetime="%s" title="%s" data-ago>%s</time>')
 _UNTIL = Markup('<time datetime="%s" title="%s" data-until>%s</time>')
 _SINCE = Markup('<span data-since="%s">%s</span>')
@@ -47,7 +47,7 @@ def write_to_the_second(moment: datetime) -> Markup:
 
 
 def write_clock(moment: datetime) -> Markup:
-    """Render a moment to the second, with its day only if that is not today, for lists on small screens."""
+    """Render a moment to the second, for lists on small screens. The day is shown only if it is not today."""
     local = _in_zone(moment)
     if local.date() != datetime.now(current_zone()).date():
         return write_to_the_second(moment)
@@ -81,7 +81,7 @@ def write_days_left(moment: datetime) -> Markup:
 
 
 def write_until(moment: datetime) -> Markup:
-    """Render how long it is until a moment, as a `<time>` with the moment: `in 12 s`, or `soon`."""
+    """Render the time left until a moment, as a `<time>`: `in 12 s`; `soon` if less than a second is left."""
     seconds = (moment - datetime.now(UTC)).total_seconds()
     text = f"in {write_duration(seconds)}" if seconds >= 1 else "soon"
     return _write_time(moment, text=text, markup=_UNTIL)
@@ -118,7 +118,10 @@ def write_milliseconds(milliseconds: int | None) -> Markup | str:
 
 
 def write_percent(ratio: float | None) -> str:
-    """Render a ratio, truncated so that only 1 is "100 %". None is "not enough data"."""
+    """Render a ratio as a percentage, truncated to two decimals: only a ratio of exactly 1 gives "100 %".
+
+    None gives "not enough data".
+    """
     if ratio is None:
         return "not enough data"
     if ratio == 1:
@@ -127,31 +130,37 @@ def write_percent(ratio: float | None) -> str:
 
 
 def resolve_references(text: str) -> str:
-    """Resolve character references such as `&amp;`. Translation also reads titles as HTML."""
+    """Replace HTML character references such as `&amp;` with their characters.
+
+    It is used for article titles, because translation also treats them as HTML.
+    """
     return html.unescape(text)
 
 
 def isolate(text: str) -> str:
-    """Isolate the direction of user-supplied text, where `<bdi>` cannot be used (UAX #9 §2.4.2)."""
+    """Isolate the writing direction of user-supplied text, for places without `<bdi>` (UAX #9 §2.4.2)."""
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
 
 
 def continue_sentence(sentence: str) -> str:
-    """Lower the capital of a sentence's first word, for use after a colon. Words such as TLS stay."""
+    """Return a sentence with a lower-case first letter, for use after a colon.
+
+    A first word with further capitals, such as TLS, is not changed.
+    """
     first, space, rest = sentence.partition(" ")
     return f"{first.lower() if first.istitle() else first}{space}{rest}"
 
 
 def capitalize(text: str) -> str:
-    """Capitalize the first letter and keep the rest: `DNS`, `First byte`."""
+    """Return the text with a capital first letter, and the rest unchanged: `DNS`, `First byte`."""
     return text[:1].upper() + text[1:]
 
 
 def add_break_points(text: str) -> Markup:
-    """Escape a text, and let it break before an `@` and dots, but not within a word.
+    """Return a text as HTML with a `<wbr>` at each place where its lines may break.
 
-    A URL also breaks after the slashes of its path, an IPv6 address after colons, and a client_id after its
-    `mon_live_`.
+    These places are before an `@` or a dot within text, after the slashes of a URL's path, after the colons
+    of an IPv6 address, and after the `mon_live_` of a client_id.
     """
     return Markup(_WORD_ENDS.sub("<wbr>", str(Markup.escape(text))))  # noqa: S704 - escaped
 
@@ -186,7 +195,10 @@ FILTERS: dict[str, Callable[..., Markup | str]] = {
 
 
 def _write_time(moment: datetime, *, text: str, markup: Markup = _TIME) -> Markup:
-    """Render a `<time>` with a UTC tooltip. For relative times, the user's local time precedes it."""
+    """Render a moment as a `<time>` that shows `text`. Its tooltip is the moment in UTC.
+
+    If the text is a relative time such as "5 minutes ago", the tooltip begins with the user's local time.
+    """
     moment = moment.astimezone(UTC)
     title = f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"
     if markup is not _TIME and current_zone() != UTC_ZONE:
@@ -195,9 +207,9 @@ def _write_time(moment: datetime, *, text: str, markup: Markup = _TIME) -> Marku
 
 
 def _in_zone(moment: datetime) -> datetime:
-    """Convert a moment to the user's time zone; to UTC if it would leave the range of `datetime` there.
+    """Convert a moment to the user's time zone; to UTC if `datetime` cannot represent it in that zone.
 
-    Publishers send times such as 9999-12-31T23:59:59Z.
+    Publishers send times such as 9999-12-31T23:59:59Z, which are too late for zones east of UTC.
     """
     try:
         return moment.astimezone(current_zone())

@@ -27,7 +27,7 @@ FIXABLE_STATUSES = frozenset({400, 403, 409, 412, 422})
 
 
 class InvalidForm(Exception):  # noqa: N818 - the form is shown again
-    """An invalid form that the API document has no schema for. `errors` holds the messages by field."""
+    """A form is invalid by rules that are not in the API document. `errors` has the messages by field."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__()
@@ -54,7 +54,10 @@ class Created(NamedTuple):
 async def create_once(
     visit: Visit, form_id: UUID, request: tuple[Json, ...], create: Callable[[], Awaitable[UUID]]
 ) -> Created:
-    """Create a row unless this form id already has. Raises Problem if it did so with another `request`."""
+    """Create a row, unless an earlier submission with the same form id has created it.
+
+    Raises Problem if the earlier submission had a different `request`.
+    """
     is_new = False
 
     async def act() -> Reply:
@@ -63,15 +66,16 @@ async def create_once(
         return Reply({"id": str(await create())}, 201)
 
     reply = await act_once(visit.team.id, f"app-{form_id}", ("app", *request), act)
-    [created_id] = reply.json_value().values()  # the previous release named it `monitor_id` or similar
+    [created_id] = reply.json_value().values()  # the previous release used the key `monitor_id` or similar
     return Created(UUID(created_id), is_new)
 
 
 class CreateForm(ABC, Generic[Typed]):
     """The pages of a form that creates something. Subclasses define what differs.
 
-    The form's URL contains an id: submitted twice, the form creates one row, and the browser's Back shows the
-    submitted form. `Typed` is the submitted text, valid or not.
+    The form's URL contains a form id. The id ensures that submitting the form twice creates one row, and that
+    the browser's Back button shows the submitted form. `Typed` is the type of the submitted values, which may
+    be invalid.
     """
 
     path: ClassVar[str]
@@ -97,10 +101,10 @@ class CreateForm(ABC, Generic[Typed]):
 
     @abstractmethod
     async def explain(self, visit: Visit, problem: Problem, typed: Typed) -> Mapping[str, str]:
-        """Return the messages of a problem and its `others`, by field."""
+        """Return the messages for a problem and its `others`, by field."""
 
     def query(self, visit: Visit, typed: Typed) -> Mapping[str, str]:  # noqa: ARG002 - a hook
-        """Return the query of a new form's URL, apart from the form id."""
+        """Return the query parameters of a new form's URL, without the form id."""
         return {}
 
     async def show_new(self, visit: Visit) -> Response:
@@ -125,14 +129,14 @@ class CreateForm(ABC, Generic[Typed]):
         self, visit: Visit, typed: Typed, form_id: UUID, faults: Faults = NO_FAULTS, **context: object
     ) -> Response:
         """Render the form of a new row."""
-        if visit.is_form:  # the browser cannot go back to the response to a POST, but to the form's URL
+        if visit.is_form:  # Back cannot reload the response to a POST, so the browser shows the form's URL
             context["place"] = visit.locate(self.path, **self.query(visit, typed), form=str(form_id))
         return await self.render(visit, self.new_template, typed, faults, form_id=form_id, **context)
 
     async def render(
         self, visit: Visit, template: str, typed: Typed, faults: Faults, **context: object
     ) -> Response:
-        """Render a template of the form."""
+        """Render a template with the submitted values, their errors, and the variables of `self.context`."""
         given = {**await self.context(visit, typed), **context}
         return visit.render(template, faults.status, typed=typed, errors=faults.errors, **given)
 
@@ -159,11 +163,11 @@ class EditForm(CreateForm[Typed], Generic[Typed, Row]):
 
     @abstractmethod
     def write(self, row: Row) -> Typed:
-        """Return the form's values as they are saved."""
+        """Return the form's values for a saved row."""
 
     @abstractmethod
     async def save(self, visit: Visit, row: Row, typed: Typed) -> Response:
-        """Save the form's values, and return the response. Raises Problem."""
+        """Save the submitted values, and return the response. Raises Problem."""
 
     def echo_edit(self, form: Form, row: Row) -> Typed:  # noqa: ARG002 - a hook
         """Return the submitted values of the form that changes a row."""
@@ -175,7 +179,7 @@ class EditForm(CreateForm[Typed], Generic[Typed, Row]):
         return await self.render_edit(visit, row, self.write(row))
 
     async def change(self, visit: Visit) -> Response:
-        """Save the form's values. If they are refused, show the form with its errors."""
+        """Save the submitted values. If they are refused, show the form with its errors."""
         row = await self.find(visit)
         typed = self.echo_edit(await visit.read_form(), row)
         try:

@@ -1,8 +1,8 @@
 """Responds to an invalid form with a redirect to the page that shows its errors (post, redirect, get).
 
-A browser's Back can reload a page, but not the response to a POST: without a script it shows its own error
-(ERR_CACHE_MISS). For signed-in users, the database keeps the page. Anonymous visitors must not fill the
-database, so their browser keeps it in an encrypted cookie.
+A browser's Back button can reload a page, but not the response to a POST. Without a script, the browser then
+shows an error of its own (ERR_CACHE_MISS). For signed-in users, the page with the errors is stored in the
+database. Anonymous visitors must not fill the database, so their browser stores it in an encrypted cookie.
 """
 
 from __future__ import annotations
@@ -21,17 +21,20 @@ from monitoring.backends.encryption import UndecryptableError, decrypt, encrypt,
 from monitoring.backends.errors import BackendUnavailable
 from monitoring.members.kept_answers import Answer, find_answer, keep_answer
 
-_ANSWER = "answer"  # the query parameter with the kept response's id
+_ANSWER = "answer"  # the query parameter with the stored response's id
 
 # Proxies accept a few kilobytes of headers. A larger page is returned without a redirect.
 _MAX_COOKIE_CHARACTERS = 2500
 
-# The URL of a page for anonymous visitors may contain a token, which no other page may learn.
+# The URL of a page for anonymous visitors may contain a token, so it must not be sent as a referrer.
 _STRANGERS_HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}
 
 
 async def redirect_to_kept(answer: Response, visit: Visit) -> Response:
-    """Store the response to a form and redirect to it; if it should not or cannot be kept, return it."""
+    """Store the response to a form, and return a redirect to it.
+
+    A response that should not or cannot be stored is returned unchanged.
+    """
     place = visit.kept_answer_path
     if place is None:
         return answer
@@ -54,7 +57,10 @@ async def redirect_to_kept(answer: Response, visit: Visit) -> Response:
 
 
 async def find_kept(visit: Visit) -> Response | None:
-    """Return the kept response that the query names; None if it names none, or one that is no longer kept."""
+    """Return the stored response whose id is in the query.
+
+    Returns None if the query has no id, or the response is no longer stored.
+    """
     named = visit.query.get(_ANSWER)
     if named is None:
         return None
@@ -73,7 +79,7 @@ def _write_cookie(visit: Visit, answer_id: UUID, kept: Answer) -> str:
 
 
 def _read_cookie(visit: Visit, named: str) -> Answer | None:
-    """Return the response in the cookie; None unless we wrote it for this browser and the query names it."""
+    """Return the response in the cookie; None unless the service stored it for this browser as `named`."""
     cookie = cookies.read_answer(visit.request, visit.settings)
     if not is_encrypted(cookie):
         return None
@@ -85,5 +91,8 @@ def _read_cookie(visit: Visit, named: str) -> Answer | None:
 
 
 def _name(visit: Visit, answer_id: str) -> tuple[str, str]:
-    """Identify a kept response of this browser. Its form is valid only with the browser's current token."""
+    """Return what identifies a stored response: the browser's CSRF token and the response's id.
+
+    The form in the response contains the CSRF token. Once the browser's token changes, the form is invalid.
+    """
     return cookies.csrf_token_of(cookies.read_token(visit.request, visit.settings) or ""), answer_id

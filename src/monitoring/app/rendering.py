@@ -27,7 +27,7 @@ CONTENT_SECURITY_POLICY = (
 """Allows only the service's own assets: no inline code, nothing from other hosts, and no framing."""
 
 LIVE_POLICY = f"{CONTENT_SECURITY_POLICY}; connect-src 'self'"
-"""For pages that request themselves periodically, to show what changed."""
+"""The policy of live pages, whose script requests the page again when something changed."""
 
 PAGE_HEADERS = {
     "Cache-Control": "no-store",
@@ -39,7 +39,8 @@ PAGE_HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-# Long enough for all users of a page: the same database poll notifies them of a change, or one of the next.
+# A change reaches all open copies of a live page with the same database poll or one of the next few. They
+# share one rendering if it is kept for this time.
 KEPT_SECONDS = 3.0
 
 _MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -47,12 +48,12 @@ _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def write_query(values: Mapping[str, str | int | None]) -> str:
-    """Encode a query string without its question mark. Values that are None or empty are left out."""
+    """Return a URL's query string, without the question mark. Values that are None or empty are left out."""
     return urlencode({name: value for name, value in values.items() if value not in (None, "")})
 
 
 class Pages:
-    """Renders templates for a service at its public URL, and serves their assets."""
+    """Renders the app's templates and serves its assets. Links are relative to the service's public URL."""
 
     def __init__(self, settings: Settings) -> None:
         self._prefix = urlsplit(settings.base_url).path
@@ -115,12 +116,15 @@ class RenderedPages:
     async def render(
         self, key: Hashable, render: Callable[[], Awaitable[Response]], kept_seconds: float = KEPT_SECONDS
     ) -> Response:
-        """Render a page, or reuse a rendering with its key, which contains all that the page depends on."""
+        """Return the page that `render` produces, or a page with the same key rendered within `kept_seconds`.
+
+        The key must contain everything that the page depends on.
+        """
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = asyncio.ensure_future(render())
             asyncio.get_running_loop().call_later(kept_seconds, self._tasks.pop, key)
-        return await asyncio.shield(task)  # the request that began it may be cancelled
+        return await asyncio.shield(task)  # cancelling this request must not cancel the others' rendering
 
 
 def _version_of(content: bytes) -> str:

@@ -1,4 +1,7 @@
-"""Page permissions: anyone, viewers, members or owners. Only our own pages' forms are accepted."""
+"""Makes the routes of pages for anyone, signed-in users, members or owners, with their permission checks.
+
+Forms that other sites submit are refused.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ def for_anyone(path: str, *, get: Handler | None = None, post: Handler | None = 
 def for_link_holders(path: str, *, get: Handler, post: Handler) -> Route:
     """Make the route of a page for people and programs that have its signed link.
 
-    Nobody else knows the link, so `post` requires no CSRF token. It must not read the form.
+    Only they know the link, so a POST needs no CSRF token. `post` must not read the form: mail programs may
+    send it as multipart/form-data (RFC 8058), which `read_form` refuses.
     """
     handlers = {"GET": get, "HEAD": get, "POST": post}
 
@@ -37,12 +41,15 @@ def for_link_holders(path: str, *, get: Handler, post: Handler) -> Route:
 
 
 def for_signed_in(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
-    """Make the route of a page about the user's own account. Others are asked to sign in first."""
+    """Make the route of a page about the user's own account. Anonymous visitors are asked to sign in."""
     return _route(path, get, post, _require_session)
 
 
 def for_members(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
-    """Make the route of a team page. Viewers see it without forms; if it has a `post` handler, not at all."""
+    """Make the route of a page about the team's data.
+
+    If it has a `post` handler, viewers get an error page. Otherwise they see the page without its forms.
+    """
     return _route(path, get, post, _require_member if post else _require_viewer)
 
 
@@ -59,7 +66,8 @@ def _route(path: str, get: Handler | None, post: Handler | None, guard: Guard) -
         is_form = request.method == "POST"
         if is_form:
             visit.require_same_site()
-            # Read before the session is looked up: it may end during a slow upload.
+            # The form is read before the session is looked up, because the session may end during a slow
+            # upload.
             await visit.read_form()
         async with visit.take_turn():
             await visit.recognise()

@@ -1,4 +1,4 @@
-"""The app's own messages, apart from those of the API document and `members.refusals`. Each is here once."""
+"""All messages of the app except those of the API document and `members.refusals`. Each is defined once."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ NOTICES = {
     "article_deleted": "The article is deleted.",
 }
 
-# Notices that are out of date once the page shows another check.
+# Notices that a live page removes once it shows a newer check.
 PASSING = ("check_requested",)
 
-# Notices of actions that failed in whole or in part: they are shown as alerts.
+# Notices of actions that failed completely or in part. They are shown as alerts.
 ALERTS = ("monitors_tagged_in_part", "monitors_unfinished", "too_late_to_undo")
 
 REFUSALS = {
@@ -139,7 +139,7 @@ DECLINED = {
 
 
 class Declined(Exception):  # noqa: N818 - it is a page, not an error of ours
-    """Ends the request with the `DECLINED` page of this name."""
+    """Ends the request with the page that `DECLINED` defines under this name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

@@ -12,27 +12,32 @@ from weakref import WeakValueDictionary
 from monitoring.contract.problems import Problem
 from monitoring.metrics import RATE_LIMIT_HITS
 
-# The most requests of one session in progress at a time. A page takes a few milliseconds of its process.
+# The most requests of one session in progress at a time. Rendering a page blocks the process for
+# milliseconds.
 AT_ONCE = 4
 
-# The most live pages of one session. Nobody views more windows at once, and hidden pages are not counted.
+# The most open live pages of one session. Hidden pages are not counted, and nobody views more windows at
+# once.
 FOLLOWED_AT_ONCE = 20
 
 
 class Turns:
-    """The concurrent requests and live pages of each session in this process, with their limits."""
+    """Counts and limits each session's concurrent requests and live pages in this process."""
 
     def __init__(self) -> None:
         self._of_sessions: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._followed: Counter[UUID] = Counter()
 
     def take(self, token: str) -> AbstractAsyncContextManager[None]:
-        """Return a context manager that admits at most `AT_ONCE` requests of a token at a time, in order."""
+        """Return a context manager that admits at most `AT_ONCE` requests of a session's token at a time."""
         return self._of_sessions.setdefault(token, asyncio.Semaphore(AT_ONCE))
 
     @contextmanager
     def follow(self, session_id: UUID, retry_after_seconds: int) -> Iterator[None]:
-        """Count one of a session's live pages. Raises `Problem("rate_limited")` if it has too many."""
+        """Count an open live page of a session until the block ends.
+
+        Raises `Problem("rate_limited")` if the session already has `FOLLOWED_AT_ONCE` of them.
+        """
         if self._followed[session_id] >= FOLLOWED_AT_ONCE:
             RATE_LIMIT_HITS.labels("followed_pages").inc()
             raise Problem("rate_limited", retry_after_seconds=retry_after_seconds)

@@ -42,10 +42,11 @@ Form = ImmutableMultiDict[str, str]
 # The media type that a live page's script accepts: each line is a new state of the page.
 FOLLOWED_MEDIA_TYPE = "application/x-ndjson"
 
-# The script's `Prefer` header while the page is hidden (RFC 7240 §4.2): it wants one short line, immediately.
+# The value of the script's `Prefer` header while the page is hidden (RFC 7240 §4.2). It requests one short
+# line, which the server sends immediately.
 GLANCE = "return=minimal"
 
-# The monitor list has one checkbox for each monitor, and more than one if the monitor is in several groups.
+# The form of the monitor list has a checkbox for each monitor, and several for a monitor in several groups.
 MAX_FIELDS = 500
 
 
@@ -63,7 +64,8 @@ class Visit:
     """One request. `session` is None for anonymous visitors, who have no `user`, `team` or `actor`.
 
     `is_of_team` is true for a page about the team's data, and false for one about the user's own account.
-    `may_keep_answer` is whether the response to a form may be kept. `kept_answer_path` is where, or None.
+    `may_keep_answer` is true if the response to a form may be stored for the browser's Back button.
+    `kept_answer_path` is the URL at which the stored response is shown, or None if it is not stored.
     """
 
     def __init__(self, request: Request, site: Site) -> None:
@@ -97,14 +99,15 @@ class Visit:
                 self._sandbox = await visit_sandbox(self.user.team_id)
 
     def take_turn(self) -> AbstractAsyncContextManager[None]:
-        """Return a context manager that waits for one of the session's turns. Enter it before `recognise`.
+        """Return a context manager that limits the session's concurrent requests.
 
-        A browser without a token takes no turn: its pages cost little.
+        Enter it before `recognise`. Browsers without a token are not limited, because their pages cost
+        little.
         """
         return nullcontext() if self._is_token_new else self.site.turns.take(self._token)
 
     async def count(self) -> None:
-        """Count a signed-in user's request against the API rate limit. Raises Problem."""
+        """Count a signed-in user's request against the API's rate limit. Raises Problem if it is exceeded."""
         if self.session:
             await count_request(self.request, self.settings.rate_limit_api, f"user:{self.user.id}")
 
@@ -115,7 +118,7 @@ class Visit:
 
     @property
     def after_id(self) -> UUID | None:
-        """The id of the row before the first one on the page; None without a valid cursor."""
+        """The id of the row after which the page's list begins; None if the query has no valid cursor."""
         try:
             return decode_cursor(self.query.get("cursor"))
         except ValueError:
@@ -140,7 +143,7 @@ class Visit:
 
     @property
     def is_followed(self) -> bool:
-        """Whether a live page's script sent the request."""
+        """Whether the script of a live page sent the request, to receive the page's updates."""
         return self.request.headers.get("accept") == FOLLOWED_MEDIA_TYPE and self.request.method == "GET"
 
     @property
@@ -165,7 +168,7 @@ class Visit:
 
     @property
     def sees_articles(self) -> bool:
-        """Whether a user is signed in whose team may see the blog's articles."""
+        """Whether the visitor is signed in, and their team may see the blog's articles."""
         return self.session is not None and self.team.name in self.settings.article_teams
 
     @property
@@ -180,7 +183,7 @@ class Visit:
 
     @property
     def path(self) -> str:
-        """The page's path without `/app`, in the form that `redirect` takes."""
+        """The page's path without `/app` and `/sandbox`, as `redirect` takes it."""
         path: str = self.request.scope["path"]
         return path.removeprefix(ROOT)
 
@@ -207,7 +210,10 @@ class Visit:
             raise Problem("not_found") from None
 
     async def read_form(self) -> Form:
-        """Read the submitted form, once. Raises Problem for another media type or a malformed body."""
+        """Return the submitted form, which the first call parses.
+
+        Raises Problem if the body is malformed, or its media type is not that of a form.
+        """
         if self._form is None:
             content_type = self.request.headers.get("content-type", "")
             if content_type.partition(";")[0].strip().lower() != FORM:
@@ -222,9 +228,10 @@ class Visit:
         return self._form
 
     def keep_form(self) -> str:
-        """Encode the form of a user whose session has ended, without passwords; "" if there is none to keep.
+        """Return the form of a user whose session has ended, URL-encoded and without passwords.
 
-        Only a form that the browser reports as same-origin is kept: its CSRF token is no longer valid.
+        Returns "" if no form was submitted, or if the browser does not report it as same-origin. The form's
+        CSRF token, which ended with the session, cannot prove where the form comes from.
         """
         if self._form is None or not self._is_surely_ours:
             return ""
@@ -254,15 +261,16 @@ class Visit:
             raise Declined("form_out_of_date")
 
     def render(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
-        """Render a page. Its template gets the visit, and the notice that the last redirect left.
+        """Render a page. Its template gets `context`, the visit, and the notice that the last redirect set.
 
-        A form's response is kept for the browser's Back if `is_kept`, by default if its status is an error.
+        The response to a form is stored for the browser's Back button if `context` has a true `is_kept`;
+        without `is_kept`, if `status` is an error.
         """
-        # A browser cannot go back to the response to a POST, only to a page.
+        # Back cannot reload the response to a POST. The page's script changes the shown URL to this one.
         place = context.pop("place", None) or (self._pages.locate(self.path) if self.is_form else None)
         is_kept = context.pop("is_kept", status >= HTTPStatus.BAD_REQUEST)
         self.kept_answer_path = place if is_kept and self.may_keep_answer else None
-        # A live page's script in another tab would consume the notice before the page that it is for.
+        # The notice is deleted once it is shown. A live page's script in another tab must not use it up.
         notice = None if self.is_followed else cookies.read_notice(self.request, self.settings, self.path)
         given = {
             # A live page's updates are shared between users. The script inserts the user's own token.
@@ -281,8 +289,8 @@ class Visit:
     def render_error(self, sentence: Sentence, retry_after_seconds: str | None) -> Response:
         """Render an error page with a message and a link back.
 
-        It sets no cookie: browsers send none with a cross-site form, and a new one would then replace the
-        session's.
+        The response sets no cookie. Browsers send no cookies with a cross-site form, so the request of a
+        signed-in user may look anonymous, and a new token would replace the token of the user's session.
         """
         back = self._find_way_back()
         given = {
@@ -297,7 +305,10 @@ class Visit:
         return self._pages.render("layout/error.html", sentence.status, given)
 
     def _find_way_back(self) -> str | None:
-        """Return the app page that the Referer names; None if it names none, or this page on a GET."""
+        """Return the path and query of the app page that the Referer header names.
+
+        Returns None if the header names no page of the app, or if a GET request's header names the same page.
+        """
         came_from = urlsplit(self.request.headers.get("referer", ""))
         is_ours = came_from.path.startswith(self._pages.locate("/"))
         is_elsewhere = self.is_form or came_from.path != self._pages.locate(self.path)
@@ -320,15 +331,15 @@ class Visit:
         return self._pages.locate(path, **query)
 
     def locate_live(self, path: str) -> str:
-        """Return a page's URL in the live environment."""
+        """Return a page's URL in the live environment, even while the sandbox is shown."""
         with showing(sandbox=False):
             return self._pages.locate(path)
 
     def redirect(self, path: str, notice: str | None = None, **query: str | int | None) -> Response:
-        """Redirect to another page, which shows the notice once: `notice="monitor_paused"`.
+        """Redirect to the page at `path`, which shows the named notice once: `notice="monitor_paused"`.
 
-        It gives anonymous visitors no token: browsers send no cookie with a cross-site form, and a new one
-        would then replace the session's.
+        The response sets no token for anonymous visitors. Browsers send no cookies with a cross-site form, so
+        the request of a signed-in user may look anonymous, and a new token would replace their session's.
         """
         response = self._pages.redirect(path, **query)
         if notice and (self._is_session_changed or not self._is_token_new or self._is_surely_ours):
@@ -338,13 +349,13 @@ class Visit:
     def begin_session(self, token: str, email: str) -> None:
         """Set a session's token in the browser, and a device cookie for the email address.
 
-        The token replaces the old one, which others may know (session fixation).
+        The new token replaces the browser's old token, which an attacker may know (session fixation).
         """
         self._replace_token(token)
         self._known_email = email
 
     def end_session(self) -> None:
-        """Drop the session, and give the browser a new anonymous token."""
+        """Forget the session for the rest of the visit, and give the browser a new anonymous token."""
         self.session = None
         self._replace_token(cookies.make_token())
 
@@ -360,7 +371,7 @@ class Visit:
         if self._is_token_new:
             cookies.set_token(response, self._token, self.settings)
         if email := self._known_email:
-            # An existing device cookie is kept, so its sign-in attempts stay counted.
+            # An existing device token is kept, so that the sign-in attempts counted for it still count.
             device = cookies.read_device(self.request, self.settings, email) or cookies.make_token()
             cookies.set_device(response, device, self.settings, email)
             cookies.set_email(response, email, self.settings)
@@ -375,7 +386,7 @@ def _without_nul(text: str) -> str:
 
 
 def read_form_id(text: str) -> UUID:
-    """Read a form's id, by which submitting the form twice creates one row. Raises Problem."""
+    """Parse a form's id, because of which submitting the form twice creates one row. Raises Problem."""
     try:
         return UUID(text)
     except ValueError:

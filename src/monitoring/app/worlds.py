@@ -1,6 +1,7 @@
-"""The environment that a page shows: live or sandbox. The URL names it, so two tabs can show one each.
+"""The environment that a page shows: live or sandbox.
 
-A sandbox page has the live page's path, prefixed with `/sandbox`.
+The URL names the environment, so two tabs can show different ones. The path of a sandbox page is the live
+page's path with the prefix `/sandbox`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ def is_sandbox_shown() -> bool:
 
 
 def place_in_world(path: str) -> str:
-    """Prefix a path with `/sandbox` if the sandbox is shown. Prefixed and shared paths stay as they are."""
+    """Prefix a path with `/sandbox` if the sandbox is shown.
+
+    A path that has the prefix, or that both environments share, is returned unchanged.
+    """
     is_placed = path.startswith(_OF_BOTH) or f"{path}/".startswith(f"{SANDBOX}/")
     return f"{SANDBOX}{path}" if is_sandbox_shown() and not is_placed else path
 
@@ -37,7 +41,7 @@ def take_world(path: str) -> tuple[bool, str]:
 
 @contextmanager
 def showing(*, sandbox: bool) -> Iterator[None]:
-    """Make all URLs point to this environment until the block ends."""
+    """Make all URLs point to the sandbox, or to the live environment, until the block ends."""
     token = _is_sandbox.set(sandbox)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The time zone of a page's times: the user's, which the script stores in a cookie, or UTC."""
+"""The time zone in which a page shows times: the user's, which a script stores in a cookie, or else UTC."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def current_zone() -> ZoneInfo:
 
 @contextmanager
 def writing_in(zone: ZoneInfo) -> Iterator[None]:
-    """Format all times in a time zone until the block ends."""
+    """Make all formatted times appear in this time zone until the block ends."""
     token = _current.set(zone)
     try:
         yield

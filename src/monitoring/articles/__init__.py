@@ -1,1 +1,1 @@
-"""Articles from publishers: receives them, keeps them in the blog storage and translates them."""
+"""Receives articles from publishers, keeps them in the blog storage, and translates them."""

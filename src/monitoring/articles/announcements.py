@@ -1,6 +1,6 @@
-"""Queues notifications about articles for teams that may read them, within the caller's transaction.
+"""Queues notifications about articles for the teams that may read articles.
 
-The sweep sends them.
+The rows are inserted in the caller's transaction. A periodic sweep sends the notifications.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ async def find_readers() -> list[Team]:
 
 
 async def announce_translation(article: Article, translation_id: UUID) -> None:
-    """Announce that a translation was stored or has failed permanently."""
+    """Queue notifications that a translation was stored or has failed permanently."""
     if readers := await find_readers():
         translation = await Translation.get(id=translation_id)
         event = _EVENTS[TranslationStatus(translation.status)]
@@ -38,7 +38,7 @@ async def announce_translation(article: Article, translation_id: UUID) -> None:
 
 
 async def announce_withdrawal(article: Article) -> None:
-    """Announce that an article was unpublished or deleted."""
+    """Queue notifications that an article was unpublished or deleted."""
     if readers := await find_readers():
         await _announce(readers, article, "article.unpublished", {"article": _describe(article)})
 
@@ -56,7 +56,7 @@ async def _announce(readers: list[Team], article: Article, event: str, subject: 
 
 
 def _describe(article: Article) -> dict[str, Json]:
-    """Render `NotificationArticle` without content: notifications outlive a deleted article."""
+    """Render `NotificationArticle`. It has no content, because a notification outlives a deleted article."""
     return {
         "id": str(article.id),
         "slug": article.slug,

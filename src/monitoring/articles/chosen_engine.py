@@ -17,7 +17,10 @@ _NEEDED = {
 
 
 def read_chosen_terms(settings: Settings) -> Terms:
-    """Read the configured terms file, if any. Raises `SettingsError`, which names the faulty line."""
+    """Read the terms file that the settings name. Without a terms file, return no terms.
+
+    Raises `SettingsError` if the file cannot be read or is invalid.
+    """
     if settings.terms_file is None:
         return NO_TERMS
     try:
@@ -29,9 +32,10 @@ def read_chosen_terms(settings: Settings) -> Terms:
 
 
 def make_engine(settings: Settings, terms: Terms | None = None) -> Engine | None:
-    """Create the configured engine, or return None if there is none.
+    """Create the configured translation engine, or return None if none is configured.
 
-    The terms file is read unless `terms` is given. Raises `SettingsError`, which names every problem.
+    Reads the terms file, unless `terms` is given. Raises `SettingsError` with a message that lists every
+    problem.
     """
     engine = _make_unchecked(settings, read_chosen_terms(settings) if terms is None else terms)
     if engine is None:
@@ -43,7 +47,10 @@ def make_engine(settings: Settings, terms: Terms | None = None) -> Engine | None
 
 
 def _make_unchecked(settings: Settings, terms: Terms) -> Engine | None:
-    """Create the engine. Only its module is imported: some take a third of a second."""
+    """Create the configured engine without checking that it supports the locales.
+
+    Only the module of this engine is imported, because some modules take a third of a second.
+    """
     missing = [name for name in _NEEDED.get(settings.translator, ()) if not getattr(settings, name)]
     if missing:
         raise SettingsError(

@@ -1,7 +1,7 @@
-"""Claims on translations: the right to translate one locale of an article.
+"""Claims on translations. A claim gives one worker the right to translate one locale of an article.
 
-Only the worker that holds the claim can store its result. So each translation is stored once, at the newest
-revision, even if messages are redelivered or a worker dies.
+Only the worker that holds the claim can store the translation. So each translation is stored once, at the
+newest revision, even if messages are redelivered or a worker dies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from monitoring.metrics import TRANSLATIONS_FINISHED
 
 @dataclass(frozen=True, slots=True)
 class TranslationClaim(leases.Claim[Translation]):
-    """The right to translate one locale of an article, with the article as it was when claimed."""
+    """The right to translate one locale of an article, with the article's state at the time of the claim."""
 
     when_given_back: ClassVar[Mapping[str, object]] = {"status": TranslationStatus.QUEUED}
 
@@ -35,7 +35,10 @@ class TranslationClaim(leases.Claim[Translation]):
 
 
 def is_due(now: datetime) -> Q:
-    """Match claimable translations: due, open, and in a configured locale."""
+    """Return a filter for the translations that a worker may claim.
+
+    They are due, neither translated nor failed, and in a configured locale.
+    """
     locales = current_backends().settings.locales
     return _has_come(now) & Q(status__in=OPEN_STATUSES, locale__in=locales)
 
@@ -48,15 +51,19 @@ def lease() -> timedelta:
 async def claim_translation(article_id: UUID) -> TranslationClaim | None:
     """Claim a due translation of the article and count the attempt. Returns None if nothing is due.
 
-    A due translation without attempts left becomes failed here: its worker was killed each time. If one
-    locale has killed too many workers, all other due locales fail too, since they have the same text.
+    A due translation without remaining attempts is marked as failed. Usually the worker of its last attempt
+    was killed. If too many workers have died while translating one locale, all due locales of the article
+    fail, because they have the same text.
     """
     async with TranslationClaim.beginning(Translation.filter(article_id=article_id)) as claim_id:
         return await _claim(article_id, claim_id)
 
 
 async def needs_to_be_alone(article_id: UUID) -> bool:
-    """Return whether a worker died while translating this article, perhaps because of another one."""
+    """Return whether to translate the article alone, because a worker died while translating it.
+
+    The cause may also be another article that the worker was translating at the same time.
+    """
     open_rows = Translation.filter(article_id=article_id, status__in=OPEN_STATUSES)
     died = Q(worker_deaths__gt=0) | (
         Q(status=TranslationStatus.TRANSLATING) & _has_come(current_backends().clock.now())
@@ -65,7 +72,10 @@ async def needs_to_be_alone(article_id: UUID) -> bool:
 
 
 async def note_worker_deaths(rows: QuerySet[Translation], now: datetime) -> None:
-    """Requeue translations whose worker died, within the caller's transaction. `rows` have no live claim."""
+    """Requeue the translations in `rows` whose worker died, and increment their count of worker deaths.
+
+    Runs in the caller's transaction. The caller ensures that no live worker has a claim on `rows`.
+    """
     died = rows.filter(status=TranslationStatus.TRANSLATING).select_for_update(skip_locked=True).only("id")
     if ids := [row.id for row in await died]:
         await Translation.filter(id__in=ids).update(

@@ -1,4 +1,4 @@
-"""Human corrections of single segments. In the translation memory, they override every engine."""
+"""Human corrections of single segments. They are in the translation memory, and override every engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from monitoring.audit.service import record
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 
-# Reading a hostile article takes seconds, so it has its own threads: others store files and resolve names.
+# Parsing a hostile article takes seconds, so it has its own threads. The default threads must stay free,
+# because they store files and resolve host names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-correct")
 
 
@@ -37,15 +38,19 @@ class UnknownSegment(Exception):  # noqa: N818 - what the caller named
 
 
 class BrokenCodes(Exception):  # noqa: N818 - what the caller wrote
-    """A correction lacks codes of its source, or breaks other markup. The message is the segment's hash."""
+    """A correction lacks inline codes of its source segment, or would break other markup.
+
+    The message is the segment's hash.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class TranslatedSegment:
-    """A segment of an article and its translation into a locale, with codes such as `<g1>` in both.
+    """A segment of an article and its translation into a locale, with inline codes such as `<g1>` in both.
 
-    `text` is None if the translation memory has no translation. `fault` says why the segment is in English.
-    A translation that breaks this article's markup is still remembered, since it may fit in other articles.
+    `text` is None if the translation memory has no translation. `fault` is the reason why the stored page has
+    the segment in English, if it does. A translation that would break this article's markup stays in the
+    memory, because it may fit into other articles.
     """
 
     hash: str
@@ -56,7 +61,7 @@ class TranslatedSegment:
 
 
 async def list_segments(article: Article, locale: str) -> list[TranslatedSegment]:
-    """List the distinct segments of the newest revision in document order."""
+    """Return the distinct segments of the newest revision with their translations, in document order."""
     sources = _by_hash(await _read(article))
     row = await Translation.get_or_none(article_id=article.id, locale=locale)
     engine = row.engine if row and row.engine else ""
@@ -76,10 +81,11 @@ async def list_segments(article: Article, locale: str) -> list[TranslatedSegment
 
 
 async def correct(article: Article, locale: str, texts: Mapping[str, str], actor: Actor) -> int:
-    """Correct segments by hash and requeue the locale. Returns the number of changed segments.
+    """Store corrections and requeue the locale. Returns the number of changed segments.
 
-    Corrections also apply to other articles with the same segment, from their next translation on. Raises
-    `UnknownSegment` or `BrokenCodes`; then nothing has changed.
+    `texts` maps segment hashes to corrected translations. A correction also applies to other articles with
+    the same segment, from their next translation on. If `UnknownSegment` or `BrokenCodes` is raised, nothing
+    has changed.
     """
     source = await _read(article)
     sources = _by_hash(source)
@@ -103,7 +109,7 @@ async def correct(article: Article, locale: str, texts: Mapping[str, str], actor
             await note_uses(article.id, list(changed))
             await remember_segments(article.id, PEOPLE, locale, changed)
             await _queue_again(article, locale, actor)
-            await forget_refusals(article.id, locale, list(changed))  # after the translation, as in workers
+            await forget_refusals(article.id, locale, list(changed))  # locks rows in the workers' order
     return len(changed)
 
 
@@ -122,9 +128,10 @@ async def take_back_correction(article: Article, locale: str, segment_hash: str,
 
 
 async def _queue_again(article: Article, locale: str, actor: Actor) -> None:
-    """Requeue a locale whatever its status, and record who changed its text.
+    """Requeue a locale in any status, and record in the audit log who changed its text.
 
-    A worker that is translating it has the old text. So it loses its claim and cannot store its result.
+    A worker that is translating the locale has the old text. It loses its claim, so it cannot store its
+    result.
     """
     for team in await find_readers():
         await record(team.id, actor, Action.TRANSLATION_CORRECTED, f"{article.slug}: {locale}", article.id)

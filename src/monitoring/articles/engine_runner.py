@@ -1,4 +1,4 @@
-"""Runs a worker's translation engine in threads of its own, where it may block."""
+"""Runs a worker's translation engine in dedicated threads, because its calls block."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ def locales_at_once(settings: Settings) -> int:
 
 
 class EngineRunner:
-    """An engine with its own threads, so that the blog storage never waits for the engine.
+    """Runs an engine in its own threads, so that the blog storage never waits for the engine.
 
-    Some threads read and write articles, others call the engine. Articles take turns with their requests.
+    One thread pool parses articles and inserts translations. Another pool sends requests to the engine.
+    Articles take turns with their requests.
     """
 
     def __init__(self, engine: Engine, settings: Settings, terms: Terms) -> None:
@@ -54,19 +55,20 @@ class EngineRunner:
             settings.worker_threads * locales_at_once(settings), thread_name_prefix="translation"
         )
         self._requests = FairThreads(settings.translator_concurrency, "engine")
-        # An article that may have killed a worker is translated alone, so that it harms no other.
+        # An article that may have killed a worker holds this lock exclusively, so that no other article is
+        # being translated if it kills this worker too.
         self.lock = SharedExclusiveLock()
 
     async def read(self, payload: Mapping[str, Any]) -> SourceArticle:
-        """Find the reader-visible texts in a payload."""
+        """Parse the texts in a payload that readers see."""
         return await self._run(partial(read_article, payload, self._brand_names))
 
     async def find_links(self, *payloads: Mapping[str, Any]) -> list[PageLink]:
-        """Find the links in the texts of payloads."""
+        """Return the links in the texts of all payloads."""
         return [link for payload in payloads for link in await self._run(partial(find_page_links, payload))]
 
     async def find_heading_ids(self, payload: Mapping[str, Any]) -> list[str]:
-        """Find the ids that sites generate for the headings of an English text."""
+        """Return the ids that site generators derive from the headings of a payload's English text."""
         return await self._run(partial(find_heading_ids, payload))
 
     async def translate(
@@ -78,7 +80,10 @@ class EngineRunner:
         known: Mapping[str, str],
         corrections: Mapping[str, str],
     ) -> TranslatedArticle:
-        """Translate an article. Raises the engine's errors and `BudgetUsedUp`."""
+        """Translate an article into `locale`. Raises the engine's errors and `BudgetUsedUp`.
+
+        `known` and `corrections` map segment hashes to translations that the engine is not asked for.
+        """
         estimate = source.cost(self.engine.batch_limit, {**known, **corrections})
         async with metered(self.engine, self._name, locale, estimate) as engine:
             work = partial(
@@ -102,7 +107,7 @@ class EngineRunner:
         return translated
 
     async def close(self) -> None:
-        """Release the engine. Work that has not begun is cancelled."""
+        """Close the engine, and cancel work that has not begun."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._requests.close()
         await asyncio.to_thread(self.engine.close)

@@ -1,4 +1,4 @@
-"""A thread pool shared fairly by several owners: none waits until all of another's work is done."""
+"""A thread pool that several owners share fairly: no owner waits for all the work of another owner."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ class FairThreads:
         with self._lock:
             owner = next(iter(self._waiting), None)
             works = self._waiting.pop(owner, None)
-            if not works:  # closed in the meantime
+            if not works:  # `close` has removed it
                 return
             future, work = works.popleft()
             if works:
-                self._waiting[owner] = works  # after all other owners
+                self._waiting[owner] = works  # behind all other owners
         if not future.set_running_or_notify_cancel():
             return
         try:
             future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - the future passes it on
+        except BaseException as error:  # noqa: BLE001 - the future's `result` raises it
             future.set_exception(error)
 
 
 def _cancel(future: Future[Any]) -> None:
-    """Cancel a future, and notify `wait` and `as_completed`, which `cancel` alone does not."""
+    """Cancel a future, and wake `wait` and `as_completed`. `Future.cancel` alone does not wake them."""
     future.cancel()
     future.set_running_or_notify_cancel()

@@ -1,8 +1,9 @@
-"""The meaning of field names in a submission. Fields with other names are kept and passed on to the site.
+"""The meaning of field names in a submission. Fields with other names are stored and passed on to the site.
 
-Publishers use many names for one thing. An unrecognized field can leave a text in English or publish a draft.
-Each name is listed as separate words, with its publishers: `body html` stands for `body_html`, `body-html`,
-`bodyHtml`, `bodyHTML` and `BodyHtml`. The document restricts some of them under `patternProperties`.
+Publishers use many names for the same thing. If a name is not recognized, a text may stay in English, or a
+draft may be published. The tables list each name as separate words, followed by the publishers that use it,
+or by "the document" for the OpenAPI document. `body html` stands for `body_html`, `body-html`, `bodyHtml`,
+`bodyHTML` and `BodyHtml`. The OpenAPI document restricts some of these fields under `patternProperties`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _ABBREVIATIONS = frozenset({"html", "md"})
 
 
 def _spell(table: str) -> Iterator[str]:
-    """Yield every spelling of the names in the first column of a table."""
+    """Yield each name in the first column of `table` in all spellings, such as `body_html` and `bodyHtml`."""
     for line in filter(None, map(str.strip, table.splitlines())):
         first, *others = words = re.split(r"\s{2,}", line)[0].split()
         camel = "".join(map(str.capitalize, others))
@@ -141,7 +142,7 @@ LOCALES = tuple(
     """)
 )
 
-# The publication time, for exports. Only `published_at` orders submissions.
+# The publication time, for exports. Of these, only `published_at` determines the order of submissions.
 PUBLICATION_TIMES = tuple(
     _spell("""
         published at          the document, Ghost, Hashnode
@@ -187,7 +188,7 @@ OTHER_WORDS = frozenset(
     """)
 ).union(OWN_TRANSLATIONS)
 
-# The event, beside the article. Only `event`, `status` and `article.status` can delete an article.
+# The event, in a field next to `article`. Only `event`, `status` and `article.status` can delete an article.
 EVENTS = tuple(
     _spell("""
         event                 the document, SEOcraftAI
@@ -201,7 +202,8 @@ EVENTS = tuple(
         action                Storyblok
     """)
 )
-# The same, but these names have other uses too: a value is an event only if all its words are event words.
+# More names for the event. They have other uses too, so a value counts as an event only if all its words are
+# event words.
 PERHAPS_EVENTS = tuple(
     _spell("""
         type                  Prismic, envelopes of events
@@ -218,7 +220,7 @@ PERHAPS_EVENTS = tuple(
         hook
     """)
 )
-# The article's state, inside `article` or beside it.
+# The article's state, inside `article` or next to it.
 STATES = (
     *_spell("""
         status                the document, Ghost, WordPress
@@ -247,7 +249,7 @@ STATES = (
     "_status",  # Payload
 )
 
-# `false` withdraws the article. The first two may instead contain the publication time.
+# Flags that withdraw the article if they are `false`. The first two may contain the publication time instead.
 SHOWING_FLAGS = tuple(
     _spell("""
         published             DEV and Forem
@@ -269,7 +271,7 @@ SHOWING_FLAGS = tuple(
         is approved
     """)
 )
-# `true` withdraws the article.
+# Flags that withdraw the article if they are `true`.
 HIDING_FLAGS = (
     *_spell("""
         draft                 Hugo, Jekyll
@@ -296,7 +298,7 @@ HIDING_FLAGS = (
     """),
     *("_draft", "_archived", "_deleted"),  # Webflow before 2023
 )
-# Any time here withdraws the article.
+# Times that withdraw the article if they are set.
 HIDING_TIMES = tuple(
     _spell("""
         archived at
@@ -304,7 +306,7 @@ HIDING_TIMES = tuple(
         deleted at            Laravel, Directus
     """)
 )
-# `true` beside the article marks the submission as a test.
+# Flags next to `article` that mark the submission as a test if they are `true`.
 TEST_FLAGS = tuple(
     _spell("""
         test

@@ -56,7 +56,11 @@ async def _demand_blog_storage() -> None:
 async def deliver_article(
     body: dict[str, Any], x_wp_webhook_name: str | None = None, caller: TestPublisher | None = None
 ) -> Reply:
-    """Receive articles in order. If one fails, those stored before it are duplicates in the next delivery."""
+    """Receive the articles of a delivery in order.
+
+    If an article fails, the articles before it stay stored. In the publisher's next delivery, they count as
+    duplicates.
+    """
     submissions = read_submissions(body, x_wp_webhook_name)
     mark = {"is_test": True} if caller else {}
     if any(map(is_test_submission, submissions)):
@@ -102,7 +106,7 @@ async def list_articles(  # noqa: PLR0913 - one argument per API parameter
     tag: str | None = None,
     updated_since: str | None = None,
 ) -> Reply:
-    """Return a page of articles."""
+    """Return a response with a page of the articles that pass all filters, newest first."""
     since = read_timestamp(updated_since) if updated_since else None
     wanted = ArticleFilter(status=status, locale=locale, tag=tag, updated_since=since)
     after_id = decode_cursor(cursor)
@@ -111,7 +115,7 @@ async def list_articles(  # noqa: PLR0913 - one argument per API parameter
 
 @checked_before_body(demand_reader)
 async def get_article(article_id: str, caller: Caller | TestPublisher | None = None) -> Reply:
-    """Return an article with the state of its translations."""
+    """Return a response with an article and the state of its translations."""
     log_article(UUID(article_id))
     if isinstance(caller, TestPublisher):
         test = await find_test_article(UUID(article_id))
@@ -126,7 +130,7 @@ async def get_article(article_id: str, caller: Caller | TestPublisher | None = N
 
 @checked_before_body(demand_reader)
 async def get_article_translation(article_id: str, locale: str) -> Reply:
-    """Return an article's page in a locale from the blog storage."""
+    """Return a response with an article's page in a locale, from the blog storage."""
     log_article(UUID(article_id))
     article, page = await reading.read_translation(UUID(article_id), locale)
     return Reply.tagged(represent_translation(article, locale, page), headers=REVALIDATED)
@@ -136,7 +140,10 @@ async def get_article_translation(article_id: str, locale: str) -> Reply:
 async def list_translation_segments(
     article_id: str, locale: str, *, limit: int, cursor: str | None = None
 ) -> Reply:
-    """Return a page of an article's segments. Restarts at the first one if the cursor's segment is gone."""
+    """Return a response with a page of an article's segments.
+
+    If the cursor's segment no longer exists, the page starts at the first segment.
+    """
     segments = await list_segments(await _find_translated(article_id, locale), locale)
     hashes = [segment.hash for segment in segments]
     last_id = decode_cursor(cursor)
@@ -168,7 +175,7 @@ async def correct_translation_segment(
 
 
 async def _find_translated(article_id: str, locale: str) -> Article:
-    """Return an article that has this locale. Raises Problem if there is none."""
+    """Return the article. Raises Problem if it does not exist or has no translation row for `locale`."""
     log_article(UUID(article_id))
     article = await service.find_article(UUID(article_id))
     if article is None:

@@ -1,4 +1,4 @@
-"""Article history: events that neither the article's rows nor the audit log keep."""
+"""The history of an article: events that are recorded neither in its rows nor in the audit log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from uuid import UUID
 
 from monitoring.articles.models import Article, HistoryEntry, HistoryEvent, Translation
 
-# Bounds the history of an article that its publisher saves every minute.
+# The number of newest revisions whose events are kept. It limits the history of an article that its publisher
+# saves every minute.
 KEPT_REVISIONS = 20
 
 

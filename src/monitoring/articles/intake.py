@@ -16,13 +16,16 @@ from monitoring.backends.inserts import insert_together
 
 
 async def find_taken_folders(submission: Submission) -> dict[str, str]:
-    """Return folders by article identity: for the submission's article and those in its candidate folders."""
+    """Return the folders that are taken, keyed by article identity.
+
+    The articles are the submission's own, if it is known, and those in the submission's candidate folders.
+    """
     taken = Article.filter(Q(identity=submission.identity) | Q(slug__in=list(submission.folders())))
     return dict(await taken.values_list("identity", "slug"))
 
 
 def make_article(submission: Submission, taken_folders: Collection[str], now: datetime) -> Article:
-    """Make a new article: in its best free folder if published, else in its private folder."""
+    """Return a new article row: in its best free folder if it is published, else in its private folder."""
     is_published = submission.status is PublicationStatus.PUBLISHED
     return Article(
         identity=submission.identity,
@@ -51,16 +54,16 @@ def choose_folder(submission: Submission, taken_folders: Collection[str]) -> str
 
 
 async def insert_article(connection: BaseDBAsyncClient, article: Article) -> None:
-    """Insert a new article, and queue every locale.
+    """Insert a new article, with a queued translation into each configured locale.
 
-    Raises `IntegrityError` if another request inserted it first, or took its folder.
+    Raises `IntegrityError` if another request inserted the article first, or took its folder.
     """
     translations = make_translations(article, current_backends().settings.locales, article.received_at)
     await insert_together(connection, article, *translations)
 
 
 def make_translations(article: Article, locales: Iterable[str], due_at: datetime) -> list[Translation]:
-    """Make the queued translations of an article's revision."""
+    """Return queued translation rows for the article's revision, one for each locale."""
     return [
         Translation(article_id=article.id, locale=locale, revision=article.revision, due_at=due_at)
         for locale in locales

@@ -1,7 +1,8 @@
-"""The publisher's own translations, which replace ours. Pure.
+"""Reads the translations that publishers send with an article and that replace ours. Has no side effects.
 
-They are in `article.translations`: a map by locale, or a list of objects with a locale field. Directus sends
-a list, Strapi calls the field `localizations`. Other values there, such as Polylang's ids, are ignored.
+They are in `article.translations`: a map from locales to translations, or a list of objects that have a
+locale field. Directus sends a list. Strapi names the field `localizations`. Other values in the field, such
+as Polylang's ids, are ignored.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ _WORDS = frozenset((*FIELDS_FOR_READERS, *TAGS, "format"))
 
 
 def keep_own_translations(payload: dict[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a payload with all own translations in `FIELD`, including those from `kept` that it lacks.
+    """Return the payload with the publisher's translations collected in `FIELD`.
 
-    A translation that is null or a draft is withdrawn and so omitted.
+    Translations that the payload lacks are taken from `kept`, the stored article. A translation that is null
+    or a draft in the payload is withdrawn, so it is omitted.
     """
     told = dict(_read(payload["article"]))
     own = {locale: one for locale, one in (dict(_read(kept)) | told).items() if one is not None}
@@ -36,14 +38,17 @@ def keep_own_translations(payload: dict[str, Any], kept: Mapping[str, Any]) -> d
 
 
 def find_own_translation(payload: Mapping[str, Any], locale: str) -> dict[str, Any] | None:
-    """Return the reader-visible fields of the publisher's translation into a locale, or None without one."""
+    """Return the reader-visible fields of the publisher's translation into a locale, or None."""
     own = dict(_read(payload["article"]))
     found = own.get(_normalize(locale))
     return {name: value for name, value in found.items() if name in _WORDS} if found else None
 
 
 def with_each_own_translation(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the payload, followed by the payload with each of the publisher's translations applied."""
+    """Return the payload, and one copy of it for each of the publisher's translations.
+
+    In a copy, the fields of the translation replace the article's.
+    """
     own = filter(None, dict(_read(payload["article"])).values())
     return [payload, *(with_own_translation(payload, one) for one in own)]
 
@@ -57,10 +62,10 @@ def without_own_translations(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def leave_for_engine(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a payload without the fields that the publisher has translated.
+    """Return a payload without the fields that the publisher has translated in `own`.
 
-    Texts, titles and tags each have several field names. If the publisher translated one of a kind, under any
-    name, all fields of that kind are removed.
+    The text, the title and the tags each have several possible field names. If the publisher has translated
+    one of these three under any name, its fields are removed under all names.
     """
     given = set(own)
     for group in (set(TEXTS), set(TITLES), set(TAGS)):
@@ -70,7 +75,7 @@ def leave_for_engine(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict
 
 
 def with_own_translation(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the payload with the publisher's translation applied over the article's fields."""
+    """Return the payload with the fields of the publisher's translation in place of the article's."""
     return {**payload, "article": {**payload["article"], **own}}
 
 

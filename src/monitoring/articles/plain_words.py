@@ -1,4 +1,4 @@
-"""Converts short texts from publishers to plain text and to folder names. Pure."""
+"""Converts short texts from publishers to plain text and to folder names. Has no side effects."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Tests a publisher's retries: chooses the answer to each article and evaluates the requests after it. Pure.
+"""Tests how a publisher retries requests. Has no side effects.
 
-Times are in seconds on any one clock.
+The exam chooses the HTTP response to each article, and evaluates the requests that follow. All times are in
+seconds and from the same clock.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ TOLERANCE_SECONDS = 0.2
 
 
 class Lesson(StrEnum):
-    """The answer to the first request for an article. Later requests get 202, or 400 again after a 400."""
+    """The response to the first request for an article. Later requests get 202, or after 400 another 400."""
 
     UNAVAILABLE = "503 with Retry-After"
     SILENT = "no answer"
@@ -29,12 +30,12 @@ class Lesson(StrEnum):
 
 
 LESSONS = tuple(Lesson)
-SENT_AGAIN = {Lesson.UNAVAILABLE, Lesson.SILENT}  # the others get a final answer
+SENT_AGAIN = {Lesson.UNAVAILABLE, Lesson.SILENT}  # after the others, a correct publisher does not retry
 
 
 @dataclass(slots=True)
 class Trial:
-    """The article used for a lesson. `answered_at` is None until its first request is answered."""
+    """The article of a lesson, and its requests. `answered_at` is None before the first response."""
 
     lesson: Lesson
     content: Sequence[str]
@@ -49,7 +50,7 @@ class Trial:
 
     @property
     def waited_seconds(self) -> float:
-        """Return the seconds from the first answer to the retry; 0 if there was none or it came earlier."""
+        """Return the seconds from the first response to the retry, or 0 if no retry came after it."""
         if not self.repeated_at or self.answered_at is None:
             return 0.0
         return max(0.0, self.repeated_at[0] - self.answered_at)
@@ -65,7 +66,7 @@ class Finding:
 
 
 class PublisherExam:
-    """Gives the lessons in order, one per new article.
+    """Starts the lessons in order, one with each new article.
 
     `patience_seconds` is how long to wait for the next request for an article.
     """
@@ -75,9 +76,10 @@ class PublisherExam:
         self._trials: dict[Sequence[str], Trial] = {}
 
     def receive(self, submissions: Sequence[Mapping[str, Any]], now: float) -> tuple[Lesson, Trial | None]:
-        """Record a request, and return its answer. The trial is None unless the request starts a lesson.
+        """Record a request. Returns the lesson whose response the request gets, and the trial that it starts.
 
-        Articles after the last lesson are accepted. As in the service, a retry may have another timestamp.
+        The trial is None unless this is the first request for an article and starts a lesson. Articles after
+        the last lesson are accepted. As in the service, the timestamp may differ in a retry.
         """
         read = [read_submission(dict(each), datetime.now(UTC)) for each in submissions]
         identity = tuple(each.identity for each in read)
@@ -118,7 +120,7 @@ class PublisherExam:
 
 
 def _find_fault(trial: Trial) -> str | None:
-    """Return the first fault and how to fix it, or None if there is none."""
+    """Return the publisher's first fault in a trial and how to fix it, or None if there is no fault."""
     if not trial.is_to_be_sent_again:
         return _AFTER_THE_LAST_WORD[trial.lesson] if trial.repeated_at else None
     if not trial.repeated_at:

@@ -1,4 +1,4 @@
-"""Determines an article's status from the words and flags of a submission. Pure."""
+"""Determines an article's status from the words and flags of a submission. Has no side effects."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from monitoring.articles.field_names import (
 from monitoring.articles.models import PublicationStatus
 from monitoring.articles.translation.front_matter import front_matter_length
 
-# The words in the document's pattern for `event` and `status`, without endings. A word that is the end of
-# another one comes after it.
+# The words in the OpenAPI document's pattern for `event` and `status`, without grammatical endings.
 TEST_WORDS = ("test", "ping")
 PUBLISHING_WORDS = {
     **dict.fromkeys(("delete", "deletion", "remove"), PublicationStatus.DELETED),
@@ -29,10 +28,10 @@ PUBLISHING_WORDS = {
     **dict.fromkeys(("members", "paid", "password", "internal"), PublicationStatus.UNPUBLISHED),
     **dict.fromkeys(("publish", "public", "live", "restore"), PublicationStatus.PUBLISHED),
     **dict.fromkeys(("create", "new", "add", "update", "edit", "change"), PublicationStatus.PUBLISHED),
-    **dict.fromkeys(("attach", "detach"), PublicationStatus.PUBLISHED),  # a tag, by Ghost
+    **dict.fromkeys(("attach", "detach"), PublicationStatus.PUBLISHED),  # Ghost: a tag of the post
     **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores a draft
 }
-# Words that may accompany them, as in `article.published` and `webhook.test`.
+# Nouns that may accompany the words above, as in `article.published` and `webhook.test`.
 _NOUNS = (
     *("article", "blog", "content", "entry", "page", "post", "item", "collection", "document", "record"),
     *("webhook", "hook", "event", "tag", "cms", "management", "integration", "connection", "website", "site"),
@@ -49,16 +48,17 @@ _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
 def is_test_submission(payload: Mapping[str, Any]) -> bool:
-    """Return whether this is a test ping, which providers send for their "Test" button."""
+    """Return whether this is a test, which publishers send when somebody clicks their "Test" button."""
     words = _find_words((*_own_texts(payload), *_texts_of_others(payload)))
     return any(_read_flag(payload.get(name)) for name in TEST_FLAGS) or not set(TEST_WORDS).isdisjoint(words)
 
 
 def read_status(payload: Mapping[str, Any]) -> PublicationStatus:
-    """Return the article's requested status; published if nothing says otherwise.
+    """Return the status that the payload requests for the article. The default is published.
 
-    If words conflict, the most restrictive one wins: a withdrawn article must not stay published. Only the
-    document's own fields can delete an article, since that cannot be undone.
+    If words conflict, the most restrictive status wins, because a withdrawn article must not stay published.
+    Only the fields `event`, `status` and `article.status` can delete an article, because a deletion cannot be
+    undone.
     """
     front_matter = _front_matter_of(payload)
     texts = (*_texts_of_others(payload), *filter(_is_nothing_else, map(front_matter.get, STATES)))
@@ -73,11 +73,11 @@ def read_status(payload: Mapping[str, Any]) -> PublicationStatus:
 
 
 def _article_of(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    return payload.get("article") or {}  # a test may have none
+    return payload.get("article") or {}  # a test may have no article
 
 
 def _front_matter_of(payload: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the single-word front matter fields of the texts. DEV and Hugo mark drafts in them."""
+    """Return the front matter fields with a single-word value. DEV and Hugo mark drafts in such fields."""
     texts = (text for name, text in _article_of(payload).items() if name in TEXTS and isinstance(text, str))
     front_matter = "\n".join(text[: front_matter_length(text)] for text in texts)
     return dict(_FIELD_OF_A_WORD.findall(front_matter))

@@ -1,4 +1,4 @@
-"""The articles' SQL, for both databases."""
+"""The SQL statements about articles, for PostgreSQL and SQLite."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _HAS_MANY_CHANGES = """
     ) AS other
 """
 
-# A subquery with an aggregate runs for each article: one look at an index. PostgreSQL would read all
-# translations for EXISTS. Another index has the articles' times, so that none is read to be passed over: that
-# would be slow on SQLite, which stores them after the payload.
+# A subquery with an aggregate runs once for each article and takes one index lookup. With EXISTS, PostgreSQL
+# would read all translations. The articles' times come from another index, so rows that do not match are
+# not read. Reading them would be slow on SQLite, which stores the times after the payload.
 _CHANGED_SINCE_LIKE_MANY = """
     (
         articles.updated_at >= {0}
@@ -39,7 +39,7 @@ _CHANGED_SINCE_LIKE_MANY = """
     )
 """
 
-# Both index their times, so that few changes are found fast, however many articles there are.
+# Both tables have an index on the time, so a few changes are found fast among any number of articles.
 _CHANGED_SINCE = """
     articles.id IN (
         SELECT id FROM articles WHERE updated_at >= {0}
@@ -71,7 +71,7 @@ class ArticleFilter:
 
 
 async def find_ids(wanted: ArticleFilter, count: int, after_id: UUID | None) -> list[UUID]:
-    """Return the ids of up to `count` articles, newest first, starting after `after_id`."""
+    """Return the ids of up to `count` matching articles, newest first, starting after `after_id`."""
     connection = current_backends().database.context.db()
     tagged = _TAGGED_ON_POSTGRES if is_postgres(connection) else _TAGGED_ON_SQLITE
     since = wanted.updated_since
@@ -88,7 +88,7 @@ async def find_ids(wanted: ArticleFilter, count: int, after_id: UUID | None) -> 
     given = {condition: value for condition, value in conditions.items() if value is not None}
     numbered = [condition.format(f"${number}") for number, condition in enumerate(given, start=1)]
     sql = (
-        f"SELECT id FROM articles WHERE {' AND '.join(numbered)}"  # noqa: S608 - conditions of our own
+        f"SELECT id FROM articles WHERE {' AND '.join(numbered)}"  # noqa: S608 - the conditions are constants
         f" ORDER BY status DESC, id DESC LIMIT ${len(given) + 1}"
     )
     rows = await connection.execute_query_dict(
@@ -98,6 +98,9 @@ async def find_ids(wanted: ArticleFilter, count: int, after_id: UUID | None) -> 
 
 
 async def hold_forgetting(connection: BaseDBAsyncClient) -> None:
-    """Let only one transaction at a time delete segments. SQLite has a single writer anyway."""
+    """Let only one transaction at a time delete segments: others wait until it ends.
+
+    SQLite needs no lock, because it has a single writer.
+    """
     if is_postgres(connection):
         await connection.execute_query(f"SELECT pg_advisory_xact_lock({_FORGETTING_LOCK})")

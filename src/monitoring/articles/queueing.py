@@ -1,4 +1,4 @@
-"""The translation queue, kept in the translations' rows: queues translations and measures the backlog."""
+"""Queues translations and measures the backlog. A translation's database row is its place in the queue."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ from monitoring.metrics import (
 
 UNDONE_STATUSES = (*OPEN_STATUSES, TranslationStatus.FAILED)
 
-# As if the last message had been sent at the epoch, so that the next sweep finds the article.
+# A value for `nudged_at`: the last message seems to be very old, so the next sweep sends another one.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:
-    """Queue every locale that is missing or has an older revision, within the caller's transaction.
+    """Queue the translation into each locale that is missing or has an older revision.
 
-    Returns whether there was any. A worker that is translating an earlier revision loses its claim and cannot
-    store its result. Locales that are no longer configured are not queued.
+    Runs in the caller's transaction. Returns whether there was any such locale. A worker that is translating
+    an earlier revision loses its claim, so it cannot store its result. Locales that are not in `locales`,
+    because they are no longer configured, are not queued.
     """
     rows = Translation.filter(article_id=article.id, locale__in=locales)
     known = {row.locale for row in await rows.only("locale")}
@@ -58,9 +59,9 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
 
 
 async def retry_failed(article_id: UUID | None = None, locale: str | None = None) -> int:
-    """Requeue failed translations with all attempts restored. Returns their number.
+    """Requeue failed translations, optionally only those of an article or a locale. Returns their number.
 
-    The next sweep of any process on this database then sends messages for them.
+    Their attempts are reset. The next sweep of any process on this database then sends messages for them.
     """
     failed = Translation.filter(status=TranslationStatus.FAILED)
     if article_id:
@@ -73,7 +74,7 @@ async def retry_failed(article_id: UUID | None = None, locale: str | None = None
 
 
 async def queue_again(rows: QuerySet[Translation]) -> int:
-    """Requeue translations with all attempts restored, and revoke claims on them. Returns their number."""
+    """Requeue translations, reset their attempts, and revoke claims on them. Returns their number."""
     return await rows.update(
         status=TranslationStatus.QUEUED,
         attempts=0,

@@ -1,4 +1,4 @@
-"""Read access to articles for a blog's sites."""
+"""Reads articles and their translations for the sites that display them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from monitoring.contract.problems import Problem
 
 
 async def demand_reader(caller: Caller | TestPublisher | None) -> None:
-    """Raise Problem unless the caller's team may read articles. Publishers always may."""
+    """Raise Problem unless the caller's team may read articles. Publishers may always read articles."""
     names = current_backends().settings.article_teams
     if isinstance(caller, Caller) and not await Team.exists(id=caller.team_id, name__in=names):
         raise Problem("articles_not_shared")
@@ -27,8 +27,8 @@ async def demand_reader(caller: Caller | TestPublisher | None) -> None:
 async def read_translation(article_id: UUID, locale: str) -> tuple[Article, dict[str, Any]]:
     """Return an article and its page in a locale, which may be the source locale, from the blog storage.
 
-    Until a new revision is translated, the page of the previous one is returned. Its links are up to date.
-    Raises Problem if there is no such article or page, and `StorageUnavailable`.
+    Until a new revision is translated, the page of the previous revision is returned. The links in the page
+    are up to date. Raises Problem if the article or the page does not exist, and `StorageUnavailable`.
     """
     known = Article.exclude(status=PublicationStatus.DELETED)
     article = await known.get_or_none(id=article_id).only("id", "slug", "status")

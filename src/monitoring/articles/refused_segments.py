@@ -1,4 +1,4 @@
-"""Segments that a translation left in English, with the faults of the engine's answers."""
+"""Stores the segments that a translation left in English, each with the fault of the engine's output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from monitoring.articles.translation_memory import batches
 
 
 async def store_refusals(translation_id: UUID, refused: Mapping[str, str]) -> None:
-    """Replace a translation's faults, keyed by segment hash, within the caller's transaction."""
+    """Replace the stored faults of a translation, within the caller's transaction.
+
+    `refused` maps segment hashes to faults.
+    """
     await RefusedSegment.filter(translation_id=translation_id).delete()
     for batch in batches(list(refused.items())):
         await RefusedSegment.bulk_create(
@@ -25,7 +28,10 @@ async def store_refusals(translation_id: UUID, refused: Mapping[str, str]) -> No
 
 
 async def find_refusals(translation_id: UUID) -> dict[str, Fault]:
-    """Return the faults of the last attempt that the engine fully answered, by segment hash."""
+    """Return the faults of a translation, keyed by segment hash.
+
+    They are from the last attempt in which the engine responded to all requests.
+    """
     found = RefusedSegment.filter(translation_id=translation_id)
     return {row.segment_hash: Fault(row.fault) for row in await found}
 

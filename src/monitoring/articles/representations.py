@@ -1,4 +1,4 @@
-"""Renders database rows as the document's schemas."""
+"""Renders database rows as JSON objects of the OpenAPI document's schemas."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def represent_ignored() -> dict[str, Any]:
 
 
 def represent_article(article: Article) -> dict[str, Any]:
-    """Render `Article`. The caller has prefetched its translations, which are sorted by locale."""
+    """Render `Article`, with its translations sorted by locale. The caller has prefetched them."""
     translations = sorted(article.translations, key=lambda translation: translation.locale)
     return _describe(article, [represent_state(translation) for translation in translations])
 
@@ -60,7 +60,7 @@ def _describe(article: Article | TestArticle, states: list[dict[str, Any]]) -> d
 
 
 def represent_page(page: Page[Article]) -> dict[str, Any]:
-    """Render an `ArticleList`."""
+    """Render `ArticleList` for a page of articles."""
     return {
         "articles": [represent_article(article) for article in page.rows],
         "next_cursor": next_cursor(PagedList.ARTICLES, page.continues_after),
@@ -68,7 +68,10 @@ def represent_page(page: Page[Article]) -> dict[str, Any]:
 
 
 def represent_translation(article: Article, locale: str, page: Mapping[str, Any]) -> dict[str, Any]:
-    """Render `ArticleTranslation` for a blog storage page, which others may have written."""
+    """Render `ArticleTranslation` for a page in the blog storage.
+
+    Optional fields of the page may be missing, because other programs may have written it.
+    """
     return {
         "article_id": str(article.id),
         "slug": article.slug,
@@ -95,7 +98,7 @@ def represent_segment(segment: TranslatedSegment) -> dict[str, Any]:
 
 
 def represent_segments(segments: Sequence[TranslatedSegment], *, has_more: bool) -> dict[str, Any]:
-    """Render a `SegmentList`. Its cursor is the last segment's hash, which is as long as a UUID."""
+    """Render `SegmentList`. Its cursor is the hash of the last segment, which is as long as a UUID."""
     return {
         "segments": [represent_segment(segment) for segment in segments],
         "next_cursor": next_cursor(

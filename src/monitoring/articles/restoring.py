@@ -30,14 +30,14 @@ class Restored:
 async def restore_files(article_id: UUID | None = None) -> Restored:
     """Store every missing original and queue every missing translation, for one article or all.
 
-    Existing files stay unchanged, except that exports not named by `BLOG_EXPORT` are removed. Idempotent; may
-    run beside the service. Raises `StorageUnavailable`.
+    Existing files stay unchanged, except that exports in layouts other than `BLOG_EXPORT` are removed.
+    Idempotent. The service may run at the same time. Raises `StorageUnavailable`.
     """
     restored = Restored()
     if article_id:
         await _restore(article_id, restored)
         return restored
-    await SiteFiles.all().update(written="")  # so the next check rewrites them
+    await SiteFiles.all().update(written="")  # the next check then rewrites the site-wide files
     async for page in page_through_articles():
         for found_id in page:
             await _restore(found_id, restored)

@@ -47,10 +47,11 @@ class TranslationFilter:
 
 
 async def retranslate(chosen: TranslationFilter, *, forgets_memory: bool) -> int:
-    """Requeue translations with all attempts restored. Returns their number.
+    """Requeue the chosen translations and reset their attempts. Returns their number.
 
-    Pages stay on the site until new ones replace them. With `forgets_memory`, the engine translates every
-    segment without a human correction again; otherwise only those missing from the translation memory.
+    Pages stay on the site until new pages replace them. With `forgets_memory`, the engine translates all
+    segments again, except those with a human correction. Otherwise it translates only segments that are not
+    in the translation memory.
     """
     count = 0
     async for article_id in _find_articles(chosen):
@@ -64,7 +65,10 @@ async def retranslate(chosen: TranslationFilter, *, forgets_memory: bool) -> int
 
 
 async def estimate(chosen: TranslationFilter, engine: Engine, *, forgets_memory: bool) -> dict[str, Cost]:
-    """Estimate this engine's cost by locale, without calling it. Unfinished translations are included."""
+    """Return the estimated cost of translating the chosen translations again, keyed by locale.
+
+    `engine` is not called. Unfinished translations are included.
+    """
     chosen = replace(chosen, includes_waiting=True)
     costs: dict[str, Cost] = defaultdict(Cost)
     brand_names = current_backends().settings.brand_names

@@ -1,4 +1,7 @@
-"""Rules for submissions and failed attempts. Pure: time and randomness are passed in."""
+"""Rules for submissions and failed attempts.
+
+They have no side effects: callers pass the time and random numbers as arguments.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,14 @@ FIRST_RETRY_SECONDS = 15.0
 MIN_RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 900.0
 MAX_ASKED_SECONDS = 3600.0  # the longest Retry-After that is honored
-# How often translations over the monthly budget check it again.
+# How often a translation that exceeds the monthly budget is tried again.
 BUDGET_INTERVAL = timedelta(hours=1)
 LONGEST_PAUSE = max(BUDGET_INTERVAL, timedelta(seconds=max(MAX_RETRY_SECONDS, MAX_ASKED_SECONDS)))
 
 MAX_REASON_CHARACTERS = 500
 
-# A translation may kill its worker. After one death, the cause may be any of several articles.
+# An article fails when this many workers have died while translating it. After one death, the cause may also
+# be another article that the worker was translating.
 MAX_WORKER_DEATHS = 3
 
 WORKER_STOPPED = "A worker stopped while translating this"
@@ -32,7 +36,7 @@ UNEXPECTED = "Something unexpected went wrong; the worker's log has it"
 
 
 class SubmissionKind(StrEnum):
-    """The effect of a submission on its article. `NEW_REVISION` also includes republishing."""
+    """The effect of a submission on its article. Republishing an article counts as `NEW_REVISION`."""
 
     NEW_REVISION = auto()
     UNPUBLISHED = auto()
@@ -50,7 +54,7 @@ WITHDRAWALS = (SubmissionKind.UNPUBLISHED, SubmissionKind.DELETED)
 
 
 class Revision(Protocol):
-    """The parts of a submission, and of the stored revision, that are compared."""
+    """The properties of a submission, or of the stored revision, by which the two are compared."""
 
     @property
     def status(self) -> str:
@@ -70,7 +74,7 @@ class Revision(Protocol):
 
 
 class KeptRevision(Revision, Protocol):
-    """The parts of the stored revision that are compared."""
+    """The properties of the stored revision that are needed to compare a submission with it."""
 
     @property
     def withdrawn_at(self) -> datetime | None:
@@ -78,9 +82,10 @@ class KeptRevision(Revision, Protocol):
 
 
 def compare_with_kept(submission: Revision, kept: KeptRevision | None) -> SubmissionKind:
-    """Classify a submission by comparing it with the stored revision, which is None for a new article.
+    """Return the effect of a submission. `kept` is the stored revision, or None for a new article.
 
-    A submission is stale only by its time in the same field. Otherwise the order of arrival counts.
+    A submission can be stale only if its time and the stored time come from the same field. Otherwise the
+    order of arrival counts.
     """
     kind = KINDS[PublicationStatus(submission.status)]
     if kept is None:
@@ -91,7 +96,7 @@ def compare_with_kept(submission: Revision, kept: KeptRevision | None) -> Submis
 
 
 def _changes_nothing(submission: Revision, kept: KeptRevision) -> bool:
-    if kept.status == PublicationStatus.DELETED:  # it has no content that could be compared
+    if kept.status == PublicationStatus.DELETED:  # its content is erased and cannot be compared
         return submission.status != PublicationStatus.PUBLISHED
     return submission.status == kept.status and submission.content_hash == kept.content_hash
 
@@ -99,9 +104,10 @@ def _changes_nothing(submission: Revision, kept: KeptRevision) -> bool:
 def _is_stale(submission: Revision, kept: KeptRevision) -> bool:
     """Return whether the submission was made before the stored revision.
 
-    Publishers retry unanswered requests. So a submission that republishes an article must have been sent
-    later than its withdrawal. If an operator unpublished it, that time counts, but not against deletions: a
-    deletion may carry the time of the publisher's last edit.
+    Publishers retry requests that got no response. So a submission that republishes an article must have been
+    sent later than the withdrawal, and not at the same time. If an operator unpublished the article, the
+    stored time is the time of that withdrawal. Deletions are not compared with it, because a deletion may
+    have the time of the publisher's last edit.
     """
     if submission.status == PublicationStatus.DELETED and _is_unpublished_by_an_operator(kept):
         return False
@@ -120,9 +126,10 @@ def _is_unpublished_by_an_operator(kept: KeptRevision) -> bool:
 
 
 def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, str] | tuple[None, None]:
-    """Return the latest known time in the most preferred field, and that field; None twice without a time.
+    """Return the latest time in the most preferred field that has one, and the name of that field.
 
-    A duplicate may advance the time. A submission with no time, or with a less preferred field, does not.
+    Returns `(None, None)` if neither `submission` nor `kept` has a time. A duplicate may advance the stored
+    time. A submission without a time, or with a time in a less preferred field, does not.
     """
     for field in SOURCE_TIME_FIELDS:
         told = [one.source_time for one in (submission, kept) if one.source_time_field == field]
@@ -132,10 +139,11 @@ def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, 
 
 
 def retry_delay_seconds(attempts: int, chance: float, asked_seconds: float = 0) -> float:
-    """Return the delay before the next attempt; `chance` is a random number in 0..1.
+    """Return the seconds before the next attempt; `chance` is a random number from 0 to 1.
 
-    Exponential backoff with full jitter, from 5 seconds to 15 minutes: eight attempts take half an hour on
-    average. The delay is at least `asked_seconds`, the engine's own wish, up to an hour.
+    The delay is an exponential backoff with full jitter, from 5 seconds to 15 minutes: eight attempts take
+    half an hour on average. `asked_seconds` is the delay that the engine requested. The result is at least
+    that long, up to an hour.
     """
     longest = min(FIRST_RETRY_SECONDS * 3.0 ** min(attempts - 1, 10), MAX_RETRY_SECONDS)
     backoff = MIN_RETRY_SECONDS + chance * (longest - MIN_RETRY_SECONDS)
@@ -143,13 +151,13 @@ def retry_delay_seconds(attempts: int, chance: float, asked_seconds: float = 0) 
 
 
 def shorten_reason(reason: str) -> str:
-    """Shorten a reason to the document's maximum length."""
+    """Shorten a reason to the maximum length in the OpenAPI document."""
     if len(reason) <= MAX_REASON_CHARACTERS:
         return reason
     return f"{reason[: MAX_REASON_CHARACTERS - 1]}…"
 
 
 def give_up(reason: str, attempts: int) -> str:
-    """Format the reason for a translation that has failed permanently."""
+    """Return the reason for a permanent failure: `reason` with the number of attempts."""
     suffix = f" (given up after {attempts} {'attempt' if attempts == 1 else 'attempts'})"
     return f"{reason[: MAX_REASON_CHARACTERS - len(suffix)]}{suffix}"

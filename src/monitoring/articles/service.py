@@ -1,4 +1,4 @@
-"""Receives and reads articles: every function is one transaction or one statement."""
+"""Receives and reads articles. Every function is one transaction or one statement."""
 
 from __future__ import annotations
 
@@ -106,10 +106,11 @@ class Receipt:
 
 
 async def receive_submission(payload: dict[str, Any]) -> Receipt:
-    """Receive an article. On return, the original of a published one is stored and every locale has a row.
+    """Receive a submission. Returns its article and its effect.
 
-    Idempotent. Raises `NothingToPublish`, `UnreadText`, `StorageUnavailable` or `DatabaseUnavailable`; then
-    no row has changed.
+    On return, the original of a published article is in the blog storage, and every locale has a translation
+    row. Idempotent. If `NothingToPublish`, `UnreadText`, `StorageUnavailable` or `DatabaseUnavailable` is
+    raised, no row has changed.
     """
     submission = read_submission(payload, datetime.now(UTC))
     receipt = await insist(partial(_receive, submission))
@@ -121,8 +122,8 @@ async def receive_submission(payload: dict[str, Any]) -> Receipt:
 async def publish_kept(article_id: UUID, actor: Actor) -> Article | None:
     """Publish an unpublished article with its stored text. Returns None if there is no such article.
 
-    Submissions with an earlier time do not unpublish it again. Raises `NothingToPublish` or
-    `StorageUnavailable`; then nothing has changed.
+    Submissions with an earlier time do not unpublish it again. If `NothingToPublish` or `StorageUnavailable`
+    is raised, nothing has changed.
     """
     log_article(article_id)
     now = current_backends().clock.now()
@@ -141,10 +142,11 @@ async def publish_kept(article_id: UUID, actor: Actor) -> Article | None:
 
 
 async def insist(receive: Callable[[], Awaitable[Result]]) -> Result:
-    """Receive a submission, and retry if it conflicts with a concurrent one.
+    """Call `receive`, and call it again if its submission conflicts with a concurrent one.
 
-    If an article arrives twice at once, unique columns let one submission win, and the other finds its row on
-    retry. After a deadlock, the transaction that was rolled back is retried after a pause.
+    If a new article arrives twice at the same time, a unique column rejects one of the submissions. When the
+    rejected submission is received again, it finds the row of the other one. A transaction that was rolled
+    back after a deadlock is repeated, too. Each repetition follows a short pause.
     """
     for _ in range(MAX_CONFLICTS):
         with suppress(IntegrityError, TransactionConflict):
@@ -181,7 +183,8 @@ async def _receive(submission: Submission) -> Receipt:
 def demand_text(submission: Submission) -> None:
     """Check that a new published article has content.
 
-    Raises `UnreadText` if its text is in an unknown field, or `NothingToPublish` if it has no title or text.
+    Raises `UnreadText` if its text is in a field with an unknown name, or `NothingToPublish` if it has no
+    title or text.
     """
     if submission.status is PublicationStatus.PUBLISHED and (field := submission.find_unread_text()):
         raise UnreadText(field)
@@ -226,7 +229,7 @@ async def _publish_again(submission: Submission, taken_folders: Collection[str],
     if article.status != PublicationStatus.PUBLISHED:
         await article.save()
         return Receipt(article, kind)
-    if has_old_files:  # before the new files: those of removed locales would stay otherwise
+    if has_old_files:  # before new files are stored: those of removed locales would stay otherwise
         await remove_pages(article)
     versions = await find_versions(article.slug, SOURCE_LOCALE)
     await article.save()
@@ -244,14 +247,17 @@ async def _withdraw(submission: Submission, _: Collection[str], now: datetime) -
         if kind is SubmissionKind.UNPUBLISHED and submission.content_hash != article.content_hash:  # a draft
             await _revise(article, submission, now)
         await take_back(article, submission.status, now)
-    elif kind is SubmissionKind.DUPLICATE:  # a publication that failed may have left files
+    elif kind is SubmissionKind.DUPLICATE:  # a failed publication may have left files
         mark_files(article, now)
     await article.save()
     return Receipt(article, kind)
 
 
 async def _find_kept(submission: Submission) -> tuple[Article, Submission, SubmissionKind]:
-    """Lock the submission's article, complete the submission, and return both with its kind."""
+    """Lock the stored article of a submission, and complete the submission with its fields.
+
+    Returns the article, the completed submission and its kind.
+    """
     article = await Article.select_for_update().get(identity=submission.identity)
     log_article(article.id)
     submission = submission.completed_by(article.payload)
@@ -261,7 +267,7 @@ async def _find_kept(submission: Submission) -> tuple[Article, Submission, Submi
 
 
 async def _revise(article: Article, submission: Submission, now: datetime) -> None:
-    """Apply a submission to its article. Unchanged content with another status is no new revision."""
+    """Apply a submission to its article. If only the status has changed, the revision stays the same."""
     is_published_again = article.status != submission.status == PublicationStatus.PUBLISHED
     article.status = submission.status
     article.payload, article.tags = submission.payload, read_tags(submission.payload)

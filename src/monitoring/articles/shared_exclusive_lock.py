@@ -6,7 +6,10 @@ from contextlib import asynccontextmanager
 
 
 class SharedExclusiveLock:
-    """Held by many holders, or by one exclusively. A waiting exclusive holder blocks later shared ones."""
+    """A lock that many holders may share, or that one holder has exclusively.
+
+    A waiting exclusive holder blocks later shared holders.
+    """
 
     def __init__(self) -> None:
         self._changed = asyncio.Condition()
@@ -17,7 +20,8 @@ class SharedExclusiveLock:
     async def hold(self, needs_exclusive: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
         """Acquire the lock, and hold it in this context.
 
-        `needs_exclusive` is called again after each wait. Nobody else acquires the lock until it returns.
+        `needs_exclusive` decides whether to hold it exclusively. The function is called again after each
+        wait. While it runs, nobody else acquires the lock.
         """
         async with self._changed:
             while not self._is_free(exclusive=(is_exclusive := await needs_exclusive())):

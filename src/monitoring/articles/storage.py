@@ -33,7 +33,7 @@ _JSON_PAGE = re.compile(rf"{LOCALE}\.json")
 
 
 class Translated(TypedDict, total=False):
-    """How a locale was translated. Empty for the source locale."""
+    """The fields of a page that describe how it was translated. Empty for the source locale."""
 
     engine: str
     is_demonstration: bool
@@ -46,13 +46,16 @@ class Translated(TypedDict, total=False):
 
 @asynccontextmanager
 async def page_transaction() -> AsyncIterator[BaseDBAsyncClient]:
-    """Wait for a storage turn, then begin a transaction that stores pages. Raises `StorageUnavailable`."""
+    """Wait for a slot to write to the blog storage, then begin a transaction that stores pages.
+
+    Raises `StorageUnavailable`.
+    """
     async with _configured_storage().turn(), transaction() as connection:
         yield connection
 
 
 async def find_versions(slug: str, locale: str) -> Versions:
-    """Return the versions of a locale's files, for `put_page` to replace. Raises `StorageUnavailable`."""
+    """Return the versions of a locale's files, keyed by path, for `put_page`. Raises `StorageUnavailable`."""
     storage = _configured_storage()
     return {path: await storage.find_version(path) for path in _paths(slug, locale)}
 
@@ -87,16 +90,17 @@ async def put_page(
     replacing: Versions,
     **translated: Unpack[Translated],
 ) -> None:
-    """Store one locale of the article's revision, replacing these versions. Raises `StorageUnavailable`.
+    """Store the page of one locale, replacing the file versions in `replacing`. Raises `StorageUnavailable`.
 
-    The caller reads the versions before it checks in the database that it may still write the page. If it
-    stalls and loses its lock, others will have replaced the versions, and the storage rejects the late put.
+    The caller reads the versions before it checks in the database that it may still write the page. If the
+    caller then stalls and loses its database lock, another process replaces these versions, and the storage
+    rejects the late write.
     """
     await replace_page(_describe_page(article, locale, submission, **translated), replacing=replacing)
 
 
 async def replace_page(page: Mapping[str, Any], *, replacing: Versions) -> None:
-    """Store a page, replacing these versions. Raises `StorageUnavailable`."""
+    """Store a page, replacing the file versions in `replacing`. Raises `StorageUnavailable`."""
     storage = _configured_storage()
     for path in _paths(page["slug"], page["locale"]):
         content = await asyncio.to_thread(_write_page, path, page)
@@ -104,9 +108,9 @@ async def replace_page(page: Mapping[str, Any], *, replacing: Versions) -> None:
 
 
 async def remove_pages(article: Article) -> None:
-    """Replace an article's files with a tombstone. Raises `StorageUnavailable`.
+    """Replace an article's files with a tombstone, `gone.json`. Raises `StorageUnavailable`.
 
-    The tombstone is written first, so that readers always find one or the other.
+    The tombstone is written first, so that readers always find either the files or the tombstone.
     """
     storage, tombstone = _configured_storage(), f"{article.slug}/{TOMBSTONE}"
     stored = await storage.list(article.slug)
@@ -122,9 +126,9 @@ async def remove_pages(article: Article) -> None:
 
 
 async def remove_other_exports(slug: str) -> None:
-    """Remove an article's files in formats that `BLOG_EXPORT` no longer names. Raises `StorageUnavailable`.
+    """Remove an article's files in formats other than `BLOG_EXPORT`. Raises `StorageUnavailable`.
 
-    Nothing would update them any more. Files in the current layout stay.
+    These files would no longer be updated. Files in the current layout stay.
     """
     storage, export = _configured_storage(), _chosen_export()
     for path in await storage.list(slug):
@@ -165,7 +169,7 @@ def _write_page(path: str, page: Mapping[str, Any]) -> bytes:
 
 
 def _paths(slug: str, locale: str) -> list[str]:
-    """Return a locale's file paths, JSON last: once it has a revision, the export of that revision exists."""
+    """Return a locale's file paths. JSON is last: once it is stored, so is the export of its revision."""
     page, export = f"{slug}/{locale}.json", _chosen_export()
     return [f"{slug}/{export.name_file(locale)}", page] if export else [page]
 
@@ -175,7 +179,7 @@ def _chosen_export() -> Export | None:
 
 
 def _is_page(path: str) -> bool:
-    """Return whether a path has a page's file name, in any layout."""
+    """Return whether a path has the file name of a page in any layout."""
     layouts = (_JSON_PAGE, *(export.files for export in EXPORTS.values()))
     return any(files.fullmatch(_name_of(path)) for files in layouts)
 

@@ -1,4 +1,7 @@
-"""Parses a submission: the requested status, the article's identity, its content and its time. Pure."""
+"""Parses a submission: the requested status, the article's identity, its content and its time.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +36,13 @@ MAX_TITLE_CHARACTERS = 1000
 MAX_TAG_CHARACTERS = 255
 MAX_TAGS = 1000
 
-# These fields may differ whenever an article is sent, so they make no new revision.
+# These fields may differ each time that an article is sent, so a change in them makes no new revision.
 SUBMISSION_FIELDS = PUBLISHING_FIELDS | {"timestamp"}
 
-# Known fields: a long text in one of them is not the article's text under an unknown name.
+# Known fields. A long text in any other field may be the article's text under an unknown name.
 READ_FIELDS = SUBMISSION_FIELDS.union(TITLES, TAGS, OTHER_WORDS)
 
-# An article's text has at least this many words; other fields beside a title have fewer.
+# A value of an unknown field may be the article's text if it has at least this many words.
 FEWEST_WORDS_OF_TEXT = 6
 
 # Automations send "" for a missing value, and editors write an empty text as `<p></p>`. So whitespace,
@@ -72,17 +75,17 @@ class Submission:
     source_time_field: str | None
 
     def completed_by(self, kept: Mapping[str, Any]) -> Submission:
-        """Return the submission with missing fields filled in from the stored payload.
+        """Return the submission with missing fields filled in from `kept`, the stored payload.
 
-        Only a submission without text is completed; any other replaces everything except the publisher's own
-        translations. A null or empty value counts as missing.
+        Only a submission without text is completed. A submission with text replaces all stored fields except
+        the publisher's own translations. A null or empty value counts as missing.
         """
         payload = self.payload
         if kept and not self._has(TEXTS):
             told = _without_empty(payload)
             payload = _without_submission_fields(kept) | told
             payload["article"] = _without_status(kept["article"]) | told.get("article", {})
-            # With their nulls, which withdraw translations.
+            # Nulls in translations are kept, because they withdraw a translation.
             translations = {name: self.payload["article"].get(name) for name in OWN_TRANSLATIONS}
             payload["article"] |= {name: value for name, value in translations.items() if value}
         payload = keep_own_translations(payload, kept.get("article", {}))
@@ -116,7 +119,10 @@ class Submission:
         )
 
     def find_unread_text(self) -> str | None:
-        """Return an unknown field that contains a long text. None if there is none or the text is known."""
+        """Return the name of an unknown field with a long text.
+
+        Returns None if there is no such field, or if a known field contains the article's text.
+        """
         if self._has(TEXTS):
             return None
         article = self.payload["article"]
@@ -126,7 +132,7 @@ class Submission:
         return found and "".join(filter(str.isprintable, found))[:MAX_FIELD_CHARACTERS]
 
     def folders(self) -> Iterator[str]:
-        """Yield candidate folders, best first. All but the first are unique to the article."""
+        """Yield candidate folder names, best first. All but the first are unique to the article."""
         article = self.payload["article"]
         names = (_write_name(article.get("slug")), read_title(self.payload), _write_name(article.get("id")))
         folder = next(filter(None, map(name_folder, names)), "article")
@@ -172,7 +178,7 @@ def _leaves(part: object) -> Iterator[object]:
 
 
 def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Omit nulls, empty texts, and objects with nothing else."""
+    """Return an object without nulls, empty texts, and objects that contain nothing else."""
     members = {
         name: _without_empty(value) if isinstance(value, dict) else value for name, value in told.items()
     }
@@ -180,7 +186,7 @@ def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hash_content(payload: Mapping[str, Any]) -> str:
-    """Return the hash (SHA-256) of a payload's content."""
+    """Return the SHA-256 hash of a payload without the fields for its delivery and the article's status."""
     return hash_json(_without_submission_fields(payload) | {"article": _without_status(payload["article"])})
 
 
@@ -193,7 +199,7 @@ def _without_submission_fields(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def private_folder(identity: str) -> str:
-    """Return the folder name of a never published article. The folder has no files."""
+    """Return the folder name of an article that was never published. The folder has no files."""
     return f"unpublished-{_fingerprint(identity)}"
 
 
@@ -202,10 +208,10 @@ def _fingerprint(identity: str) -> str:
 
 
 def identify_article(payload: Mapping[str, Any]) -> str:
-    """Return an article's identity: its website and its id, else its slug, else its content hash.
+    """Return an article's identity: its website's id and its own id, or else its slug or content hash.
 
-    The ids `7`, `7.0` and `"7"` are the same. The website id is hashed, so that its text cannot be mistaken
-    for another part of the identity.
+    The ids `7`, `7.0` and `"7"` are the same. The website's id is hashed, so that it cannot be mistaken for
+    another part of the identity.
     """
     article, website = payload["article"], payload.get("website") or {}
     names = ((field, _write_name(article.get(field))) for field in ("id", "slug"))
@@ -265,13 +271,13 @@ def _name_tag(tag: object) -> str | None:
 
 
 def read_publication_time(payload: Mapping[str, Any]) -> datetime | None:
-    """Return the publication time, or None if no field has a valid time."""
+    """Return the publication time of a payload, or None if no field has a valid time."""
     told = (part.get(name) for part in (payload, payload["article"]) for name in PUBLICATION_TIMES)
     return next(filter(None, map(parse_time, told)), None)
 
 
 def find_source_time(payload: Mapping[str, Any]) -> tuple[datetime, str] | tuple[None, None]:
-    """Return the first valid time in `SOURCE_TIME_FIELDS`, and its field; None twice if there is none."""
+    """Return the first valid time in `SOURCE_TIME_FIELDS` and its field, or `(None, None)`."""
     article = payload["article"]
     texts = (payload.get(SENT_FIELD), payload.get("published_at"), article.get("published_at"))
     for field, text in zip(SOURCE_TIME_FIELDS, texts, strict=True):

@@ -1,4 +1,4 @@
-"""Finds translations that need a message: after lost messages or dead workers, and for new locales."""
+"""Sends messages for translations that lack one, after lost messages or dead workers, or in new locales."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_ARTICLES_A_SWEEP = 200
 
 
 async def sweep() -> int:
-    """Send a message for each idle article with a due translation. Returns the number of messages."""
+    """Send a message for each article with a due translation but no recent message. Returns the count."""
     if current_backends().settings.translator == "none":
         return 0
     return await sweep_idle(translate_article, _find_idle_articles, MAX_ARTICLES_A_SWEEP)
@@ -38,16 +38,16 @@ async def _find_idle_articles(now: datetime) -> QuerySet[Article]:
 
 
 async def sweep_test_articles(now: datetime) -> None:
-    """Delete expired test articles, and send a message for each waiting one that has none."""
+    """Delete expired test articles, and send another message for each one that has waited for long."""
     await drop_old_test_articles(now)
     for article_id in await find_forgotten_test_articles(now):
         await translate_test_article.send(str(article_id))
 
 
 async def release_abandoned_claims() -> None:
-    """Release the claims of a killed process, and have its articles swept again.
+    """Release the claims of a killed process, and let the next sweep find its articles.
 
-    Only for the start of a process that is alone on its database.
+    Only a process that is alone on its database may call this function, when it starts.
     """
     now = current_backends().clock.now()
     async with transaction():
@@ -56,7 +56,7 @@ async def release_abandoned_claims() -> None:
 
 
 async def queue_missing_locales() -> int:
-    """Queue the locales that articles lack since LOCALES was extended. Returns the number of articles.
+    """Queue the locales that were added to LOCALES and that articles lack. Returns the number of articles.
 
     Called once, at process start, because it reads the state of every article. If several processes start at
     once, each article is queued by only one of them.
@@ -66,7 +66,7 @@ async def queue_missing_locales() -> int:
     async for article_id in _find_articles_behind(locales):
         async with transaction():
             article = await Article.select_for_update().get(id=article_id)
-            is_published = article.status == PublicationStatus.PUBLISHED  # still
+            is_published = article.status == PublicationStatus.PUBLISHED  # it may have changed
             if is_published and await queue_translations(article, locales, backends.clock.now()):
                 await Article.filter(id=article_id).update(nudged_at=NEVER)
                 queued_count += 1
@@ -81,7 +81,7 @@ async def complete_older_articles() -> None:
         for article_id in await older.values_list("id", flat=True):
             article = await Article.get(id=article_id).only("payload")
             if article.payload:
-                # Each only if still missing: a submission may have arrived in between.
+                # Only columns that are still empty: a submission may have filled them after the query.
                 own = of_page.filter(id=article_id)
                 await own.filter(tags__isnull=True).update(tags=read_tags(article.payload))
                 await own.filter(address__isnull=True).update(address=key_of_article(article.payload))

@@ -39,7 +39,7 @@ async def translate_article(article_id: str) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(locales_at_once(current_backends().settings)):
                 group.create_task(_translate_due(article_id, runner, reading))
-    except ExceptionGroup as failures:  # one outage may fail several locales
+    except ExceptionGroup as failures:  # several locales may fail because of one outage
         _, unforeseen = failures.split(BackendUnavailable)
         raise (unforeseen or failures).exceptions[0] from None
 
@@ -52,7 +52,7 @@ async def translate_test_article(article_id: str) -> None:
 
 async def _translate_due(article_id: str, runner: EngineRunner, reading: SharedReading) -> None:
     while True:
-        # Both turns precede the claim, so that a waiting translation costs no attempt if the process dies.
+        # The claim comes after both locks, so a waiting translation loses no attempt if the process dies.
         async with AsyncExitStack() as turn:
             await turn.enter_async_context(reading.one_locale)
             async with runner.lock.hold(partial(needs_to_be_alone, UUID(article_id))):

@@ -1,7 +1,7 @@
-"""Publishers' test articles: validated like live ones, but published nowhere.
+"""Test articles, which publishers send. They are validated like live articles, but never published.
 
-They have their own table, so that no list, export or feed includes them and their ids cannot clash.
-They are kept for a day. Of their translations, only the state is kept.
+They have their own table, so that no list, export or feed includes them and their ids cannot clash with those
+of live articles. They are kept for a day. Only the state of their translations is stored, not the text.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MOST_SENT = 100
 
 _UNCHANGED = (SubmissionKind.DUPLICATE, SubmissionKind.STALE)
 
-# One at a time: live articles have priority, and need the memory.
+# A single thread, because live articles have priority and need the memory.
 _threads = ThreadPoolExecutor(1, thread_name_prefix="test-articles")
 
 
@@ -79,7 +79,7 @@ async def delete_test_article(article_id: UUID, if_match: str | None = None) -> 
 
 
 async def rehearse_translation(article_id: UUID) -> None:
-    """Translate a test article with the demonstration engine, and store only how it ended. Idempotent."""
+    """Translate a test article with the demonstration engine, and store only the new states. Idempotent."""
     article = await TestArticle.get_or_none(id=article_id, is_due=True)
     if article is None:
         return

@@ -1,4 +1,4 @@
-"""Parses publishers' time formats. Pure."""
+"""Parses publishers' time formats. Has no side effects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EPOCH_MILLISECONDS = re.compile(r"\d{13}")
 _ZONE_BEHIND_BLANK = re.compile(r" ?(?:UTC|GMT|([+-]\d\d:?\d\d)(?: [A-Z]{3,4})?)\Z")  # Ruby, Go
 _NAME_OF_ZONE = re.compile(r" \([^()]*\)\Z")  # as JavaScript adds it
 
-# Only month names or year-first dates: none of these formats is ambiguous.
+# Only dates with a month name or with the year first, because these are unambiguous.
 _FORMS = (
     *("%B %d, %Y", "%b %d, %Y", "%B %d, %Y %I:%M %p", "%b %d, %Y %I:%M %p"),  # Medium, Notion
     *("%d %B %Y", "%d %b %Y", "%B %d %Y", "%b %d %Y"),
@@ -48,5 +48,5 @@ def _read_iso_8601(text: str) -> datetime:
 def _read_form(text: str) -> datetime:
     for form in _FORMS:
         with suppress(ValueError):
-            return datetime.strptime(_NAME_OF_ZONE.sub("", text), form)  # noqa: DTZ007 - UTC, unless it says
+            return datetime.strptime(_NAME_OF_ZONE.sub("", text), form)  # noqa: DTZ007 - UTC is the default
     raise ValueError(text)

@@ -1,4 +1,4 @@
-"""A translation attempt, from the claim to the stored file."""
+"""Makes a translation attempt, from the claim to the stored file."""
 
 from __future__ import annotations
 
@@ -66,10 +66,11 @@ class TooMuchInEnglishError(PermanentEngineError):
 
 
 class SharedReading:
-    """A parsed article, shared by all locales that are translated together.
+    """A parsed article, shared by all locales that a worker translates at the same time.
 
-    A locale is claimed, and the article read, while holding `one_locale`. Only for a small article is it
-    released then, so that locales are translated in parallel. A large one would use memory for each of them.
+    A task holds the lock `one_locale` while it claims a locale and the article is parsed. If the article is
+    small, the lock is then released, and several locales are translated in parallel. If it is large, the lock
+    is held until the locale is translated, because each parallel translation would use much memory.
     """
 
     def __init__(self, runner: EngineRunner) -> None:
@@ -81,7 +82,10 @@ class SharedReading:
         self._source: SourceArticle | None = None
 
     async def read(self, article: Article) -> SourceArticle:
-        """Read the article's revision, unless it is already read, and record its segments."""
+        """Return the parsed revision of the article.
+
+        Unless this revision is already parsed, parse it and record its segments.
+        """
         if self._source is None or self._revision != article.revision:
             self._source = None  # free its memory before reading another one
             self._source = await self._read(article)
@@ -105,8 +109,7 @@ async def attempt_translation(
 ) -> float | None:
     """Translate and store a locale, or record the failure. Returns the seconds until a retry, or None.
 
-    `turn` is closed as soon as other locales may be translated in parallel.
-
+    `turn` holds the lock of `reading`. It is closed as soon as other locales may be translated in parallel.
     If the task is cancelled, the claim is released and the attempt does not count.
     """
     try:
@@ -132,7 +135,7 @@ async def attempt_translation(
         note_refusal("task", error)
         return await _try_later(claim, STORAGE_AWAY)
     except DatabaseUnavailable:
-        raise  # nothing can be stored; the lease will expire
+        raise  # nothing can be stored, but the claim expires by itself
     except Exception:
         log.exception("The translation into %s failed", claim.row.locale)
         return await _try_later(claim, UNEXPECTED)
@@ -165,10 +168,10 @@ async def _translate(
     corrections = await recall_corrections(locale, segment_hashes)
     try:
         translated = await runner.translate(source, locale, article_id, known=known, corrections=corrections)
-    except EngineError as error:  # the next attempt resumes here
+    except EngineError as error:  # store what was translated, for the next attempt
         await remember_segments(article_id, engine, locale, error.learned)
         raise
-    # Even if the claim is lost by now: the next revision will need most of these segments.
+    # Store them even if the claim is lost: the next revision will need most of these segments.
     await remember_segments(article_id, engine, locale, translated.learned)
     _demand_enough(translated)
     return translated
@@ -195,7 +198,8 @@ async def _store(
     now, locale = current_backends().clock.now(), claim.row.locale
     versions = await find_versions(claim.article.slug, locale)
     async with page_transaction():
-        # The update both checks and locks: nobody can claim or reset the row until the file is there.
+        # The update checks the claim and locks the row, so that nobody claims or resets it before the file is
+        # stored.
         is_ours = await claim.end(
             status=TranslationStatus.TRANSLATED,
             translated_at=now,

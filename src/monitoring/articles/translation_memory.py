@@ -1,4 +1,4 @@
-"""The translation memory, so that an engine does not translate the same segment twice."""
+"""The translation memory stores translated segments, so that an engine translates each segment only once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ Row = TypeVar("Row", MemoryUse, TranslationMemory)
 
 
 async def recall_segments(engine: str, locale: str, segment_hashes: Sequence[str]) -> dict[str, str]:
-    """Return the remembered texts by segment hash. Segments without one are omitted."""
+    """Return an engine's stored translations into a locale, keyed by segment hash.
+
+    Segments without a stored translation are omitted.
+    """
     remembered: dict[str, str] = {}
     for batch in batches(segment_hashes):
         rows = TranslationMemory.filter(engine=engine, locale=locale, segment_hash__in=batch)
@@ -36,18 +39,18 @@ async def recall_segments(engine: str, locale: str, segment_hashes: Sequence[str
 
 
 async def recall_corrections(locale: str, segment_hashes: Sequence[str]) -> dict[str, str]:
-    """Return human corrections by segment hash."""
+    """Return the human corrections in a locale, keyed by segment hash."""
     return await recall_segments(PEOPLE, locale, segment_hashes)
 
 
 async def forget_corrections(locale: str, segment_hashes: Sequence[str]) -> bool:
-    """Delete corrections. Returns whether there were any."""
+    """Delete human corrections. Returns whether there were any."""
     corrections = TranslationMemory.filter(engine=PEOPLE, locale=locale, segment_hash__in=segment_hashes)
     return bool(await corrections.delete())
 
 
 async def note_uses(article_id: UUID, segment_hashes: Sequence[str]) -> None:
-    """Record that the article has these segments, unless it has been deleted in the meantime."""
+    """Record that the article has these segments, unless the article has been deleted."""
     noted = await MemoryUse.filter(article_id=article_id).values_list("segment_hash", flat=True)
     missing = sorted(set(segment_hashes) - set(noted))
 
@@ -58,9 +61,10 @@ async def note_uses(article_id: UUID, segment_hashes: Sequence[str]) -> None:
 
 
 async def remember_segments(article_id: UUID, engine: str, locale: str, learned: Mapping[str, str]) -> None:
-    """Store translated segments of an article, unless it has been deleted in the meantime.
+    """Store translations of an article's segments, unless the article has been deleted.
 
-    They replace remembered texts, which were not acceptable.
+    `learned` maps segment hashes to texts. They replace older texts of the same engine and locale: an engine
+    translates a segment again only if the stored text was not acceptable.
     """
 
     def remember(item: tuple[str, str]) -> TranslationMemory:
@@ -72,9 +76,10 @@ async def remember_segments(article_id: UUID, engine: str, locale: str, learned:
 
 
 async def forget_segments(article: Article) -> None:
-    """Delete segments that no other article uses, within the caller's transaction.
+    """Delete the segments that no other article uses, within the caller's transaction.
 
-    Deletions are serialized: otherwise two articles that share a segment would each keep it for the other.
+    Deletions run one after another. If two articles with a common segment were deleted at the same time, each
+    deletion would keep the segment for the other article.
     """
     await hold_forgetting(current_backends().database.context.db())
     uses = MemoryUse.filter(article_id=article.id)
@@ -87,14 +92,14 @@ async def forget_segments(article: Article) -> None:
 
 
 async def _read_hashes(article: Article) -> list[str]:
-    """Return an article's segment hashes, which version 0.1.0 did not record."""
+    """Parse an article and return its segment hashes, because version 0.1.0 did not record them."""
     brand_names = current_backends().settings.brand_names
     source = await asyncio.to_thread(read_article, article.payload, brand_names)
     return list(source.hashes.values())
 
 
 async def forget_article(article_id: UUID, locale: str | None = None) -> None:
-    """Delete an article's remembered texts in one locale or all, within the caller's transaction.
+    """Delete an article's stored translations in one locale or all, within the caller's transaction.
 
     Human corrections are kept.
     """
@@ -115,7 +120,7 @@ async def _insert(
     article_id: UUID,
     **conflicts: Any,  # noqa: ANN401 - of two models
 ) -> None:
-    """Insert an article's rows, unless it is deleted. `items` are sorted to avoid deadlocks."""
+    """Insert a row for each item, unless the article is deleted. `items` are sorted, to avoid deadlocks."""
     for batch in batches(items):
         rows = list(map(make_row, batch))
         async with transaction():

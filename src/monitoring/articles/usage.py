@@ -28,9 +28,10 @@ class BudgetUsedUp(Exception):  # noqa: N818 - nothing is wrong: the work waits
 
 @asynccontextmanager
 async def metered(engine: Engine, name: str, locale: str, estimate: Cost) -> AsyncIterator[MeteredEngine]:
-    """Count the requests made in this context under `name`. A budget reserves the estimate until then.
+    """Count the engine requests that are made in this context for the engine `name` and the locale.
 
-    Raises `BudgetUsedUp` if the estimate exceeds the rest of the budget.
+    If there is a monthly budget, the estimate is reserved in it until the context ends. Raises `BudgetUsedUp`
+    if the estimate exceeds the rest of the budget.
     """
     budget = current_backends().settings.translation_monthly_characters
     reserved = estimate if budget else Cost()
@@ -51,7 +52,7 @@ def this_month() -> str:
 
 
 async def list_usage(month: str) -> Sequence[EngineUsage]:
-    """Return the usage rows of a month, such as 2026-11."""
+    """Return the usage of a month, such as 2026-11, by engine and locale. The monthly total is omitted."""
     return await EngineUsage.filter(month=month).exclude(engine=TOTAL).order_by("engine", "locale")
 
 
@@ -75,7 +76,10 @@ async def _count(month: str, engine: str, locale: str, cost: Cost, budget: int |
 
 
 async def _add(month: str, engine: str, locale: str, cost: Cost, most_before: int | None = None) -> bool:
-    """Add a cost to a row, unless the row has more than `most_before` characters. Returns whether it did."""
+    """Add a cost to a row, and return True.
+
+    If the row has more than `most_before` characters, do nothing and return False.
+    """
     row = EngineUsage.filter(month=month, engine=engine, locale=locale)
     if most_before is not None:
         row = row.filter(characters__lte=most_before)

@@ -1,4 +1,4 @@
-"""Withdraws articles: from the database at once, from the blog storage as soon as it is available."""
+"""Withdraws articles: from the database at once, and from the blog storage as soon as it is available."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
 
-# A stalled worker may store a translation after the files were removed, but not as late as this.
+# A stalled worker may store a translation after the files were removed. After this time, it no longer can.
 LATE_FILES = timedelta(minutes=15)
 
 REMOVALS_A_SWEEP = 100
@@ -49,9 +49,8 @@ async def withdraw_article(
 ) -> Article | None:
     """Unpublish or delete an article. Returns None if there is no such article. Idempotent.
 
-    Raises Problem if `if_match` names another version (RFC 9110 §13.1.1).
-
-    Submissions with a time before now do not publish it again.
+    Raises Problem if `if_match` names another version (RFC 9110 §13.1.1). A submission with a time before
+    this withdrawal does not publish the article again.
     """
     log_article(article_id)
     async with transaction():
@@ -74,8 +73,8 @@ async def take_back(
 ) -> None:
     """Withdraw a locked article within the caller's transaction. The caller saves the article.
 
-    Its translation rows are deleted, so workers can no longer store them. The translation memory keeps an
-    unpublished article's segments, but drops those that only a deleted article had.
+    Its translation rows are deleted, so that workers can no longer store translations. The translation memory
+    keeps an unpublished article's segments, but drops those that only a deleted article had.
     """
     article.status, article.withdrawn_at, article.updated_at = status, now, now
     mark_files(article, now)
@@ -105,7 +104,7 @@ def mark_files(article: Article, now: datetime) -> None:
 async def mark_leftovers(
     article: Article, submission: Submission, taken_folders: Collection[str], now: datetime
 ) -> None:
-    """Schedule the removal of a page left by a failed publication of a new article.
+    """Schedule the removal of the page that a failed publication of a new article has left behind.
 
     If the blog storage is unavailable, the page is not found, and the withdrawal still succeeds.
     """

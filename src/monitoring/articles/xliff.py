@@ -1,8 +1,9 @@
-"""Translations as XLIFF 2.1 (OASIS), the format of translation tools. Pure.
+"""Reads and writes translations as XLIFF 2.1 (OASIS), a format of translation tools. Has no side effects.
 
-A file is an article in one locale, and a unit is a segment: its id is the segment's hash. The codes
-`<g1>words</g1>` and `<x2/>` become `<pc id="g1">words</pc>` and `<ph id="x2"/>`. A custom attribute has a
-hash of each unit's original target, so that unedited units change nothing, even in an old file.
+A file contains an article in one locale. Each unit is a segment, and its id is the segment's hash. The inline
+codes `<g1>words</g1>` and `<x2/>` become `<pc id="g1">words</pc>` and `<ph id="x2"/>`. A custom attribute of
+each unit has a hash of its original target. A target that still matches the hash is ignored, so that unedited
+units change nothing, even if the file is old.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ _CODE_ID = re.compile(r"[gx]\d{1,6}")
 
 
 class NoXliff(Exception):  # noqa: N818 - what the caller gave
-    """A file is not an edited file from `write_xliff`. The message is meant for people."""
+    """A file is not XLIFF that `write_xliff` has written. The message is meant for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditedTranslation:
-    """The edited targets in a file: texts by segment hash."""
+    """The targets that were edited in a file. `texts` maps segment hashes to the edited texts."""
 
     article_id: str
     locale: str
@@ -42,7 +43,7 @@ class EditedTranslation:
 
 
 def write_xliff(article_id: str, locale: str, segments: Sequence[TranslatedSegment]) -> str:
-    """Write a file with an article's segments and their existing translations."""
+    """Return an XLIFF file with an article's segments and their existing translations."""
     units = "\n".join(map(_write_unit, segments))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -53,9 +54,9 @@ def write_xliff(article_id: str, locale: str, segments: Sequence[TranslatedSegme
 
 
 def read_xliff(content: bytes) -> EditedTranslation:
-    """Read a file that a tool has edited. Raises `NoXliff`.
+    """Return the targets that a tool has edited in a file. Raises `NoXliff`.
 
-    A tool may have split a unit into several segments (XLIFF 4.3.1.6): their targets are joined.
+    If the tool has split a unit into several segments (XLIFF 4.3.1.6), their targets are joined.
     """
     try:
         root = ET.fromstring(content)  # noqa: S314 - expat limits entities, and loads none from elsewhere
@@ -89,7 +90,7 @@ def _fingerprint(target: str) -> str:
 
 
 def _write_codes(text: str) -> str:
-    """Replace codes with XLIFF elements; the rest of a segment is already XML."""
+    """Replace inline codes with XLIFF elements. The rest of a segment is already XML."""
 
     def replaced(code: re.Match[str]) -> str:
         written = code.group()
@@ -101,7 +102,10 @@ def _write_codes(text: str) -> str:
 
 
 def _read_target(unit: ET.Element) -> str:
-    """Join a unit's targets. The text between segments, such as spaces, may have only a source."""
+    """Return the joined targets of a unit; empty if one of its segments has no target.
+
+    Text between segments, such as spaces, may have only a source. Then the source is used.
+    """
     read = ""
     for part in unit:
         target = part.find(_name("target"))

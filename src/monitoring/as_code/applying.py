@@ -19,7 +19,7 @@ class Outcome(NamedTuple):
     """`created`, `changed`, `unchanged` or `deleted`; empty if it failed."""
     problem: str | None = None
     secret: str | None = None
-    """The secret of a webhook that this step created."""
+    """The signing secret of a webhook that this step created."""
 
 
 def apply_plan(client: Client, plan: Plan) -> Iterator[Outcome]:

@@ -64,7 +64,7 @@ class Plan:
     steps: list[Step] = field(default_factory=list)
     unchanged: int = 0
     left_over: list[str] = field(default_factory=list)
-    """Resources that are kept although their key is not in the file."""
+    """Objects whose keys are not in the file. They are kept."""
     ids: dict[str, str] = field(default_factory=dict)
     """The ids of monitors by key."""
 

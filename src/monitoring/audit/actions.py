@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Action(StrEnum):
-    """The kinds of actions. Their values are stored, so add new ones but never rename any."""
+    """The kinds of actions. The values are stored, so new ones can be added, but none may be renamed."""
 
     TEAM_CREATED = "team.created"
     PLAN_CHANGED = "team.plan_changed"

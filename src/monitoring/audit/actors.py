@@ -1,4 +1,4 @@
-"""Actors: a user of the app, a program with a key, or the command line."""
+"""Actors in the audit log: a user of the app, a program with an API key, or the command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """An actor in the audit log: a user's email or a key's name, and the address a request came from."""
+    """An actor in the audit log. `name` is a user's email or names an API key; `address` is an IP address."""
 
     name: str
     user_id: UUID | None = None
@@ -21,17 +21,20 @@ KEY_PREFIX = "API key "
 
 
 def key_holder(name: str, client_id: str, address: str | None = None) -> Actor:
-    """Return the actor for a program with an API key. Its name can never equal an email."""
+    """Return the actor for a program with an API key. The actor's name can never equal an email."""
     return Actor(f"{KEY_PREFIX}{name}", address=address, client_id=client_id)
 
 
 def reader_of(channel: str, address: str | None) -> Actor:
-    """Name a person who used a link sent to a channel, by the channel's name or email address."""
+    """Return the actor for a person who used a link in a message to a channel.
+
+    `channel` is the channel's name or its email address.
+    """
     return Actor(f"a reader of {channel}", address=address)
 
 
 def begin_sentence(actor: str) -> str:
-    """Capitalise an actor's name that begins with `a `, to begin a sentence. Other names are unchanged."""
+    """Return an actor's name for the beginning of a sentence: an initial `a ` is capitalised."""
     return f"A {actor[2:]}" if actor.startswith("a ") else actor
 
 

@@ -1,4 +1,4 @@
-"""Finds changed fields, with their old and new values as human-readable text. Pure."""
+"""Finds changed fields, with their old and new values as human-readable text. Has no side effects."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Change(NamedTuple):
 def find_changes(
     before: Mapping[str, Any], after: Mapping[str, Any], *, renewed: Collection[str] = ()
 ) -> list[Change]:
-    """Return the first MAX_CHANGES differences between two configurations with masked secrets.
+    """Return the first `MAX_CHANGES` differences between two configurations, in which secrets are masked.
 
-    `renewed` names fields whose secret changed although the masks are equal.
+    `renewed` names the fields whose secrets changed although their masks are equal.
     """
     old, new = flatten(before), flatten(after)
     changed = [name for name in old | new if name in renewed or old.get(name) != new.get(name)]
@@ -37,13 +37,13 @@ def find_changes(
 
 
 def find_changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
-    """Return the dotted names of the fields that differ."""
+    """Return the names of the fields that differ. Names of nested fields are joined by dots."""
     old, new = flatten(before), flatten(after)
     return {name for name in old | new if old.get(name) != new.get(name)}
 
 
 def flatten(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """Flatten nested fields to dotted names."""
+    """Return all fields of a configuration. The names of nested fields are joined by dots."""
     flat: dict[str, Any] = {}
     for name, value in configuration.items():
         if isinstance(value, dict):
@@ -54,7 +54,7 @@ def flatten(configuration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_value(value: Any) -> str:  # noqa: ANN401 - whatever a field may be
-    """Render a value as human-readable text, cut to 200 characters. None and empty values become empty."""
+    """Render a value as human-readable text, cut to 200 characters. None gives an empty text."""
     text = _write(value)
     return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[: MAX_VALUE_CHARACTERS - 1]}…"
 

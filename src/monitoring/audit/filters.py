@@ -13,7 +13,7 @@ from monitoring.backends.fields import first_uuid7_at
 
 @dataclass(frozen=True, slots=True)
 class EntryFilter:
-    """Conditions on audit log entries. An omitted condition matches all entries.
+    """Conditions on audit log entries. A condition that is left out matches all entries.
 
     `who` and `about` match parts of names, ignoring case. `kind` is the part of an action before the dot.
     `is_by_key` selects programs (True) or people (False). `since` is inclusive, and `until` exclusive.
@@ -28,7 +28,7 @@ class EntryFilter:
 
     def apply(self, entries: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
         """Restrict a query to the matching entries."""
-        if self.since:  # ids are ordered by time, and the index is by id
+        if self.since:  # ids are ordered by time, and the index contains the id
             entries = entries.filter(id__gte=first_uuid7_at(self.since))
         if self.until:
             entries = entries.filter(id__lt=first_uuid7_at(self.until))

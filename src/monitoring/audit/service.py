@@ -1,4 +1,4 @@
-"""The audit log. An entry is written in the transaction of its action, so neither exists alone."""
+"""Writes and reads the audit log. An entry is stored in the same transaction as the effects of its action."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def record(  # noqa: PLR0913, PLR0917 - who did what to what
 
 
 async def record_many(team_id: UUID, actor: Actor, action: Action, subjects: Mapping[UUID, str]) -> None:
-    """Record an action on many subjects, given as names by id, in the caller's transaction."""
+    """Record an action on many subjects in the caller's transaction. `subjects` has their names by id."""
     entries = [make_entry(team_id, actor, action, name, id_) for id_, name in subjects.items()]
     await AuditEntry.bulk_create(entries, batch_size=INSERTED_AT_ONCE)
 
@@ -55,7 +55,7 @@ def make_entry(  # noqa: PLR0913, PLR0917 - as above
     subject_id: object,
     changes: Sequence[Change] = (),
 ) -> AuditEntry:
-    """Return an unsaved entry, for callers that insert it in one statement with other rows."""
+    """Return an unsaved entry, for callers that insert it together with other rows in one statement."""
     return AuditEntry(
         team_id=team_id,
         happened_at=datetime.now(UTC),

@@ -19,9 +19,10 @@ class ClientCredentials:
 
 
 def read_client_credentials(authorization: str | None, form: Mapping[str, str]) -> ClientCredentials:
-    """Return the credentials of a token request. Raises `Problem("oauth_two_authentications")`.
+    """Return the credentials of a token request.
 
-    With HTTP Basic, a form field `client_id` is accepted if it is equal, because some clients always send it.
+    Raises `Problem("oauth_two_authentications")` if both the header and the form have credentials. A form
+    field `client_id` that equals the header's is accepted, because some clients always send it.
     """
     in_form = ClientCredentials(form.get("client_id", ""), form.get("client_secret", ""))
     scheme, _, encoded = (authorization or "").partition(" ")
@@ -34,7 +35,7 @@ def read_client_credentials(authorization: str | None, form: Mapping[str, str]) 
 
 
 def _decode_basic(encoded: str) -> ClientCredentials:
-    """Decode HTTP Basic credentials, whose halves are form-encoded. Returns empty ones if malformed."""
+    """Decode HTTP Basic credentials, each part of which is form-encoded. Malformed ones count as empty."""
     try:
         client_id, _, client_secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
     except ValueError:  # not ASCII, not base64 or not UTF-8

@@ -13,7 +13,7 @@ SECRET_PREFIX = "mon_secret_"  # noqa: S105 - a prefix, so that scanners for lea
 CLIENT_ID_RANDOM_BYTES = 18  # 24 URL-safe characters
 SECRET_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
-# The hash to compare with if there is no key: it takes the same time and is never equal.
+# Compared with the hash of a sent secret if there is no key. It never matches, and takes the same time.
 NO_KEY_SHA256 = "0" * 64
 
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -26,7 +26,7 @@ def generate_client_id(*, is_test: bool = False) -> str:
 
 
 def is_client_id(text: str) -> bool:
-    """Return whether `text` is a well-formed client id. Others are not looked up: databases refuse some."""
+    """Return whether `text` is a well-formed client id. Databases refuse queries for some other texts."""
     return _CLIENT_ID.fullmatch(text) is not None
 
 

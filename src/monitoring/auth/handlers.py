@@ -76,7 +76,7 @@ async def revoke_token(body: dict[str, str], request: Request) -> Reply:
 async def _count_client(request: Request, form: Mapping[str, str]) -> ClientCredentials:
     """Read the client's credentials, and count the request against the rate limit."""
     credentials = read_client_credentials(request.headers.get("authorization"), form)
-    # By address only: a client_id is public, so others could exhaust a limit for it.
+    # Counted by address only. A client_id is public, so anybody could exhaust a limit per client_id.
     await count_request(request, current_backends().settings.rate_limit_token, client_network(request))
     return credentials
 

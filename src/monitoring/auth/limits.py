@@ -14,7 +14,10 @@ from monitoring.web.replies import notes_of
 
 
 async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys: str) -> None:
-    """Count a request under each key and report the tightest limit. Raises `Problem("rate_limited")`."""
+    """Count a request against one policy, under each of the keys, and report the tightest limit in headers.
+
+    Raises `Problem("rate_limited")`.
+    """
     await count_under(request, *((policy, key) for key in keys))
 
 
@@ -40,7 +43,7 @@ def demand_allowance(request: HTTPConnection, allowance: Allowance) -> None:
 
 
 async def demand_room(policy: RateLimitPolicy, key: str) -> None:
-    """Count against a limit that is not reported in headers. Raises `Problem("rate_limited")`."""
+    """Count a use under `key`, without reporting the limit in headers. Raises `Problem("rate_limited")`."""
     _refuse_excess(await current_backends().counters.hit(policy, key))
 
 
@@ -51,7 +54,7 @@ def _refuse_excess(allowance: Allowance) -> None:
 
 
 def client_address(request: HTTPConnection) -> str:
-    """Return the client's address as determined behind trusted proxies. `unknown` if there is none."""
+    """Return the client's address, which trusted proxies may have forwarded. `unknown` if there is none."""
     return plain_address(request.client.host) if request.client else "unknown"
 
 

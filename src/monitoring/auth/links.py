@@ -18,7 +18,7 @@ HS256 = "HS256"  # RFC 7518 §3.2
 
 
 def sign_link(purpose: str, claims: Mapping[str, str], expires_at: datetime) -> str:
-    """Return a link's token. It is deterministic, so that every attempt sends the same token."""
+    """Return a link's token. It is deterministic, so a message has the same link at every sending attempt."""
     import jwt  # noqa: PLC0415 - most processes never write or read a link
 
     return jwt.encode({**claims, "aud": purpose, "exp": expires_at}, _derive_keys()[0], HS256)

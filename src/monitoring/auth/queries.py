@@ -34,7 +34,10 @@ async def read_living_key(client_id: str, token_id: str) -> Mapping[str, Any] | 
 
 
 async def read_living_sha256(client_id: str, otherwise: str) -> str:
-    """Return the hash of an active key's secret, or `otherwise` if there is none, in the same time."""
+    """Return the hash of an active key's secret, or `otherwise` if there is no such key.
+
+    Both cases take the same time, so response times do not reveal which keys exist.
+    """
     connection = current_backends().database.context.db()
     sql = spell(connection, _READ_LIVING_SHA256)
     [row] = await connection.execute_query_dict(sql, [client_id, otherwise])

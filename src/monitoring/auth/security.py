@@ -25,12 +25,12 @@ _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*)")  # RFC 6750 §2.1
 
 
 class BearerSecurity(SecurityHandler):
-    """`bearerAuth`: an active key's token with the operation's scope, within the key's rate limit."""
+    """`bearerAuth`: requires a token of an active key with the operation's scope. Applies the rate limit."""
 
     async def let_in(self, request: Request, scheme: Node) -> Caller:  # noqa: ARG002 - one scheme only
         """Authenticate and return the caller. Raises Problem.
 
-        The operation's `x-required-scope` names the scope, because http schemes list none.
+        The operation's `x-required-scope` names the required scope, because http schemes do not list scopes.
         """
         backends, claims = current_backends(), _read_token(request)
         allowance = await backends.counters.hit(backends.settings.rate_limit_api, claims.client_id)
@@ -50,10 +50,10 @@ class WebhookSecurity(SecurityHandler):
     and Outrank's access token replaces both the secret and the bearer token.
     """
 
-    async def let_in(self, request: Request, scheme: Node) -> TestPublisher | None:  # noqa: ARG002 - all are judged
+    async def let_in(self, request: Request, scheme: Node) -> TestPublisher | None:  # noqa: ARG002 - it verifies all schemes
         """Authenticate a publisher. Returns a TestPublisher for a test secret, and otherwise None.
 
-        A publisher is no caller, because it acts for no team, even if it also sends a token. Raises Problem.
+        A publisher acts for no team, so it is not a caller, even if it also sends a token. Raises Problem.
         """
         settings = current_backends().settings
         listed = {name for alternative in operation_of(request)["security"] for name in alternative}
@@ -120,8 +120,8 @@ async def _find_problem(
 async def _refuse_publisher(request: Request, problem: Problem) -> Never:
     """Count a failed authentication, then raise the problem, or `Problem("rate_limited")`.
 
-    Only failures count, so that others behind the same proxy never lock the publisher out. Secrets have at
-    least 16 characters, too many to guess at any rate.
+    Successful requests do not count and are never limited, so failures of others behind the same proxy cannot
+    lock the publisher out. Secrets have at least 16 characters, which nobody can guess at any request rate.
     """
     policy = current_backends().settings.rate_limit_webhook_failures
     await count_request(request, policy, client_network(request))

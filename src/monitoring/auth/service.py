@@ -150,7 +150,10 @@ async def find_key(client_id: str, team_id: UUID | None) -> ApiKey | None:
 async def revoke_key(
     client_id: str, *, team_id: UUID | None = None, by: Actor = COMMAND_LINE
 ) -> ApiKey | None:
-    """Revoke a key, effective from the next request. None if there is no such key. Idempotent."""
+    """Revoke a key, effective from the next request, and return it. None if there is no such key.
+
+    Idempotent.
+    """
     async with transaction():
         key = await find_key(client_id, team_id)
         if key is None:
@@ -164,7 +167,7 @@ async def revoke_key(
 async def authenticate_key(client_id: str, client_secret: str) -> ApiKey | None:
     """Return the active key for these credentials. None if they are wrong or the key is unknown or revoked.
 
-    All three refusals take the same time: one statement that returns one row, and one comparison.
+    All three failures take the same time: one statement that returns one row, and one comparison.
     """
     name = client_id if is_client_id(client_id) else ""
     if not is_same_secret(client_secret, await read_living_sha256(name, NO_KEY_SHA256)):
@@ -210,7 +213,10 @@ async def revoke_token(client: ApiKey, token: str) -> None:
 
 
 async def find_active_token(team_id: UUID, token: str) -> TokenClaims | None:
-    """Return the claims of a team's active token, with its current scopes. None if it is not active."""
+    """Return the claims of a team's active token, with its current scopes. None if it is not active.
+
+    A scope that the key no longer has is omitted.
+    """
     try:
         claims = verify_token(current_backends().settings, token)
         key = await find_living_key(claims)

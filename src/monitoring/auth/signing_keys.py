@@ -39,7 +39,7 @@ class Algorithm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A key from the settings. `public_jwk` is its public key as a JWK (RFC 7517). None for a secret."""
+    """A key from the settings. `public_jwk` is its public key as a JWK (RFC 7517), or None for a secret."""
 
     key_id: str
     algorithm: str

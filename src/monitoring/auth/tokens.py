@@ -27,7 +27,7 @@ AUDIENCE = "monitoring-api"
 # accept no other issuer, and still run while a new version is deployed.
 SECRET_ISSUER = "monitoring-service"  # noqa: S105 - a name
 
-# The number of verified tokens to cache. Tokens that this service signs have some 900 characters.
+# The number of verified tokens to cache. Tokens that this service signs have about 900 characters.
 REMEMBERED_TOKENS = 4096
 MAX_TOKEN_CHARACTERS = 4096
 
@@ -108,8 +108,8 @@ def _demand_canonical(token: str) -> None:
 def _decode(key: SigningKey, header: dict[str, Any], token: str) -> dict[str, Any]:
     """Verify a token with the key's own algorithm, validate its claims, and return them.
 
-    For a private key, the issuer is not compared. The key signs nothing else, so the token is ours regardless
-    of the service's address, and stays valid when BASE_URL changes.
+    For a private key, the issuer is not compared, so tokens stay valid when BASE_URL changes. The key signs
+    nothing but this service's tokens.
     """
     is_secret = key.algorithm == HS256
     if not is_secret and header.get("typ") != TOKEN_TYPE:

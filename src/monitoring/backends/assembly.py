@@ -55,7 +55,10 @@ class Backends:
 
 
 def open_storage_of(settings: Settings, max_turns: int = 1) -> BlogStorage | None:
-    """Open the configured blog storage. None without one. Raises `SettingsError` if its URL is invalid."""
+    """Open the blog storage. Return None if none is configured. Raises `SettingsError` for an invalid URL.
+
+    `max_turns` is the maximum number of concurrent puts whose callers hold a database connection.
+    """
     if not settings.blog_storage_url:
         return None
     from monitoring.backends.objects import open_blog_storage  # noqa: PLC0415 - 5 MiB, with its library
@@ -72,7 +75,7 @@ async def open_backends(
 ) -> AsyncIterator[Backends]:
     """Open all configured backends, and close them in reverse order.
 
-    Unavailable servers do not prevent the start: connections are retried when they are needed.
+    An unavailable server raises no error here, because each backend connects when it is first used.
     """
     async with AsyncExitStack() as stack:
         queue = TaskQueue(settings.redis_url, find_tasks() if tasks is None else tasks)
@@ -82,7 +85,8 @@ async def open_backends(
         backends = Backends(
             settings=settings,
             database=database,
-            # A transaction that puts an object holds a connection. Half of the pool is left for all others.
+            # A transaction that puts an object holds a database connection. Half of the pool is reserved for
+            # other work.
             blog_storage=open_storage_of(settings, max(1, settings.database_pool_max_connections // 2)),
             counters=counters,
             clock=Clock(database.read_time if is_postgres(database.context.db()) else None),

@@ -15,7 +15,8 @@ from monitoring.backends.errors import BackendUnavailable
 
 READ_INTERVAL_SECONDS = 1.0
 
-# A gradual clock correction moves less than this between readings. Checks are at least 30 seconds apart.
+# A smaller difference between readings is a gradual clock correction, not a jump. It hardly affects
+# schedules, because checks are at least 30 seconds apart.
 SMALLEST_JUMP = timedelta(seconds=10)
 
 # A stored time that exceeds the latest valid time by more than this was written by a fast clock.
@@ -58,7 +59,7 @@ class Clock:
 
     @property
     def is_known(self) -> bool:
-        """Whether the database's clock has been read, if it has one."""
+        """Whether the database's clock has been read. Also true if the database has no clock."""
         return self._read_database_time is None or self._believed is not self._machine
 
     @property

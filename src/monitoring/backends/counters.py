@@ -54,7 +54,10 @@ class Allowance:
 
 
 class Counters:
-    """Counts hits in windows that start with their first hit. It never fails and never waits long."""
+    """Counts hits in rate-limit windows. A window starts with its first hit.
+
+    Counting never raises and never blocks for long.
+    """
 
     def __init__(
         self, redis_url: SecretStr | None = None, clock: Callable[[], float] = time.monotonic
@@ -103,7 +106,7 @@ class Counters:
         return self._memory.hit(policy, key)
 
     async def _find_free_connection(self) -> bool:
-        """Wait briefly for a free connection. Returns False if all are in use, which is no outage."""
+        """Wait briefly for a free connection. Returns False if all are in use, which is not an outage."""
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 return await self._free_connections.acquire()
@@ -127,7 +130,7 @@ def _make_client(redis_url: str) -> Redis:
 
 
 class _MemoryWindows:
-    """The windows of one process. A policy's windows end in starting order, so expiry needs no search.
+    """The rate-limit windows of one process. A policy's windows end in the order in which they started.
 
     A policy has at most `MAX_WINDOWS` windows. Beyond that, the oldest one is dropped.
     """

@@ -42,10 +42,10 @@ _MIGRATION_LOCK = 7_023_417_065
 # the second table and waited for the first would deadlock with them.
 _FIRST_TABLES = ("watches", "monitors")
 
-# The lock timeouts of a migration's attempts. After each timeout, it pauses as long to let others proceed,
-# because all later statements queue behind a waiting migration. The first timeout is below PostgreSQL's
-# deadlock timeout of one second, so that the migration gives way and no other transaction is rolled back.
-# Later ones are longer, because autovacuum yields only to sessions that have waited for a second.
+# The lock timeout of each attempt to migrate. After each timeout, the migration pauses equally long, because
+# all later statements queue behind a waiting migration. The first timeout is below PostgreSQL's deadlock
+# timeout of one second: in a deadlock, the migration gives up before another transaction is rolled back.
+# Later timeouts are longer, because autovacuum yields only to sessions that have waited for a second.
 LOCK_PATIENCE_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 _OWN_TABLES = """
@@ -75,7 +75,10 @@ class Schema(NamedTuple):
 
     @property
     def is_too_new(self) -> bool:
-        """Whether two or more later releases have migrated the database, which removes what this one uses."""
+        """Whether two or more later releases have migrated the database.
+
+        The second of them may have removed columns that this release uses.
+        """
         return len([name for name in self.unknown if _BEGINS_A_RELEASE.search(name)]) > 1
 
 
@@ -228,9 +231,9 @@ def after_commit(act: Callable[[], None]) -> None:
 async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> list[str]:
     """Apply pending migrations, and return their names.
 
-    All run in one transaction, in one process at a time, so this is safe at every start and beside running
-    processes. Raises `TablesInUse` if other processes keep using the tables for half a minute, or
-    `DatabaseUnavailable`. Nothing has changed then.
+    All run in one transaction, and in one process at a time. So each process may call this when it starts,
+    while others run. Raises `TablesInUse` if other processes keep using the tables for about half a minute.
+    Nothing has changed then. Raises `DatabaseUnavailable` if the database does not respond.
     """
     async with open_database(settings, model_modules) as database:
         with database.activate():

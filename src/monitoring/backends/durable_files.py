@@ -13,14 +13,14 @@ MAX_NAME_BYTES = 255
 DRAFT = ".draft-"
 
 SIGN_OF_LIFE = "sign-of-life"
-SIGN_OF_LIFE_BYTES = 4096  # a block: less may fit on a disk with no room for a file
+SIGN_OF_LIFE_BYTES = 4096  # one block: less may fit on a disk that has no space for another file
 
 
 def write_durably(target: str, content: bytes) -> None:
     """Write, sync and rename a file, then sync all folders that have a new entry. Raises `OSError`.
 
     obstore's LocalStore never syncs, which can leave an empty file under the final name. Paths are strings
-    because pathlib would take a third of the time.
+    because pathlib would account for a third of the running time.
     """
     folder, name = os.path.split(target)
     extended_folders = _make_folder(folder)
@@ -52,7 +52,7 @@ def try_to_write(folder: str) -> None:
 
 
 def remove_drafts(folder: str) -> None:
-    """Remove killed processes' drafts from a folder, after waiting until drafts in use are renamed."""
+    """Remove the drafts that killed processes left in a folder. Waits for drafts that are being written."""
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         drafts = [entry.path for entry in entries if entry.name.startswith(DRAFT)]
         for draft in drafts:

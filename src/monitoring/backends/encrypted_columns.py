@@ -17,16 +17,16 @@ _READ_AT_ONCE = 500
 
 
 class Encrypted(NamedTuple):
-    """The number of re-encrypted rows, and of rows that cannot be decrypted."""
+    """The number of rows that were re-encrypted, and of those that no key decrypts."""
 
     encrypted: int
     unreadable: int
 
 
 async def encrypt_column(rows: QuerySet[Row], column: str) -> Encrypted:
-    """Encrypt a column's values that are plain text or encrypted with a key other than the first.
+    """Encrypt a column's values with the first key, unless they already are. `rows` selects the rows.
 
-    A row that changes meanwhile is skipped, because the change itself encrypts the value.
+    A row that another process changes meanwhile is skipped, because the change itself encrypts the value.
     """
     encrypted = unreadable = 0
     async for row in read_in_order(rows, column):
@@ -42,7 +42,7 @@ async def encrypt_column(rows: QuerySet[Row], column: str) -> Encrypted:
 
 
 async def read_in_order(rows: QuerySet[Row], *columns: str) -> AsyncIterator[dict[str, Any]]:
-    """Yield the given columns and the id of every row, in batches of some hundred rows."""
+    """Yield the given columns and the id of every row in order of id, reading 500 rows at a time."""
     after_id: UUID | None = None
     while True:
         following = rows.filter(id__gt=after_id) if after_id else rows

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from monitoring.backends.current import current_backends
 
-# The replacement for secrets in replies.
+# What responses contain instead of secrets.
 MASK = "********"
 
 # The first characters of every Fernet token: its version, and the high bytes of its time.
@@ -68,7 +68,7 @@ def _ciphers() -> tuple[Fernet, MultiFernet]:
     return _read_keys(current_backends().settings.encryption_keys)
 
 
-@lru_cache(maxsize=8)  # an installation has one list; tests run several services in one process
+@lru_cache(maxsize=8)  # an installation has one list of keys; tests run several services in one process
 def _read_keys(keys: Sequence[SecretStr]) -> tuple[Fernet, MultiFernet]:
     ciphers = [Fernet(key.get_secret_value()) for key in keys]
     return ciphers[0], MultiFernet(ciphers)

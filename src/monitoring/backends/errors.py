@@ -1,4 +1,4 @@
-"""Backend errors. Callers need only one distinction: retry later or retry immediately."""
+"""Backend errors. Callers only need to know whether to retry later or immediately."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MAX_REASON_CHARACTERS = 200
 class BackendUnavailable(Exception):  # noqa: N818 - a state, not an error of the caller
     """A backend does not respond, so the outcome is unknown. The client gets a 503.
 
-    `outage` is the outage that caused the error, which is logged once and counts refused requests. It is None
-    if the backend is available but cannot serve this request.
+    `outage` is the outage that caused the error. Each outage is logged once, with the number of refused
+    requests. `outage` is None if the backend is available but cannot serve this request.
     """
 
     def __init__(self, reason: str, outage: Outage | None = None) -> None:
@@ -31,7 +31,7 @@ class StorageUnavailable(BackendUnavailable):
 
 
 class StorageChanged(StorageUnavailable):
-    """The object to replace has changed, because another put was faster."""
+    """The object was not replaced, because another put changed it first."""
 
 
 class QueueUnavailable(BackendUnavailable):

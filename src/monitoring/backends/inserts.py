@@ -21,8 +21,8 @@ from monitoring.backends.tortoise_bridge import columns_of, field_of, note_saved
 async def insert_together(connection: BaseDBAsyncClient, *rows: Model) -> None:
     """Insert rows into several tables in the caller's transaction. `rows` must be grouped by table.
 
-    PostgreSQL inserts all rows in one statement, in which foreign keys may reference each other. Times must
-    be in UTC, and only the database validates values.
+    PostgreSQL inserts all rows in one statement, so foreign keys may refer to rows in any order. Times must
+    be in UTC. Values are validated only by the database.
     """
     tables = [(model, list(group)) for model, group in groupby(rows, type)]
     statements = [tables] if is_postgres(connection) else [[table] for table in tables]
@@ -45,7 +45,7 @@ def _insert_all(tables: Sequence[tuple[type[Model], int]]) -> str:
 def _insert(model: type[Model], rows: int, numbers: count[int]) -> str:
     names = _columns_of(model)
     values = ", ".join(f"({', '.join(f'${next(numbers)}' for _ in names)})" for _ in range(rows))
-    return f"INSERT INTO {table_of(model)} ({', '.join(names)}) VALUES {values}"  # noqa: S608 - as above
+    return f"INSERT INTO {table_of(model)} ({', '.join(names)}) VALUES {values}"  # noqa: S608 - names of our own
 
 
 def _values_of(connection: BaseDBAsyncClient, row: Model) -> list[Any]:

@@ -41,13 +41,16 @@ Row = TypeVar("Row", bound=Model)
 def is_due(now: datetime, longest: timedelta) -> Q:
     """Match rows that a worker may claim, because they are due or their worker's lease has expired.
 
-    Rows due later than `longest` from now, the table's maximum wait, match too: a fast clock wrote them.
+    `longest` is the table's maximum wait. Rows due later than that match too: a fast clock wrote them.
     """
     return Q(due_at__lte=now) | Q(due_at__gt=now + longest + TOLERANCE)
 
 
 def is_idle(now: datetime) -> Q:
-    """Match rows without a message in the last NUDGE_INTERVAL, or with one dated by a fast clock."""
+    """Match rows for which no message was sent in the last NUDGE_INTERVAL.
+
+    Rows whose `nudged_at` is in the future match too, because a fast clock wrote it.
+    """
     return Q(nudged_at=None) | Q(nudged_at__lte=now - NUDGE_INTERVAL) | Q(nudged_at__gt=now + TOLERANCE)
 
 
@@ -55,7 +58,7 @@ def is_idle(now: datetime) -> Q:
 class Claim(Generic[Row]):
     """The exclusive right to process a row until its lease expires. `row.attempts` includes this attempt."""
 
-    # Additional column changes when the row is released without an attempt.
+    # Further column values to set when the row is released and the attempt is not counted.
     when_given_back: ClassVar[Mapping[str, object]] = {}
 
     claim_id: UUID
@@ -70,7 +73,7 @@ class Claim(Generic[Row]):
         return bool(await self.held_row().update(claim=None, **result))
 
     async def give_back(self, **changes: object) -> None:
-        """Release the row and uncount the attempt. By default, the row is due immediately."""
+        """Release the row without counting the attempt. It is due now unless `changes` sets `due_at`."""
         await _give_back(self.held_row(), {**self.when_given_back, **changes})
 
     @asynccontextmanager
@@ -106,7 +109,7 @@ class Claim(Generic[Row]):
             raise
 
 
-async def begin_attempt(row: Any, claim_id: UUID, lease_ends_at: datetime) -> None:  # noqa: ANN401 - such a row
+async def begin_attempt(row: Any, claim_id: UUID, lease_ends_at: datetime) -> None:  # noqa: ANN401 - a model with these columns
     """Claim a row, count the attempt, and save the row. The caller must have locked the row."""
     row.attempts += 1
     row.due_at, row.claim = lease_ends_at, claim_id
@@ -143,7 +146,7 @@ async def take_idle(idle: QuerySet[Any], now: datetime, **changes: object) -> li
 
 
 async def _give_back(held: QuerySet[Any], changes: Mapping[str, object]) -> None:
-    """Release the row completely, even if the task is cancelled again by its group or a closing loop."""
+    """Release the row, even if the task is cancelled again by its task group or by a closing event loop."""
     as_before = {"attempts": F("attempts") - 1, "due_at": current_backends().clock.now(), "claim": None}
     update = asyncio.ensure_future(held.update(**{**as_before, **changes}))
     cancelled = None

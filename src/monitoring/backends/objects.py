@@ -22,7 +22,7 @@ from monitoring.backends.errors import StorageChanged, StorageUnavailable, descr
 from monitoring.backends.outage import SETTLING_SECONDS, Outage, outage_of
 from monitoring.settings import SettingsError
 
-if TYPE_CHECKING:  # names of the stubs alone
+if TYPE_CHECKING:  # only obstore's stubs define these names
     from obstore import ObjectMeta, PutMode, UpdateVersion
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
 
@@ -50,8 +50,9 @@ _PATH = re.compile(rf"{_NAME}(?:/{_NAME}){{0,15}}")
 class BlogStorage:
     """An object store. A put is atomic, and durable when it returns.
 
-    A path consists of `[A-Za-z0-9._-]` names that do not begin with a dot, separated by `/`; methods raise
-    `ValueError` for others. Every method raises `StorageUnavailable`, for a cloud within four seconds.
+    A path consists of `[A-Za-z0-9._-]` names that do not begin with a dot, separated by `/`. Methods raise
+    `ValueError` for other paths. Every method raises `StorageUnavailable` if the storage fails. An operation
+    of a cloud storage times out after four seconds.
     """
 
     def __init__(self, store: ObjectStore, place: str, max_turns: int = 5) -> None:
@@ -79,9 +80,9 @@ class BlogStorage:
     async def put(self, path: str, content: bytes, replacing: Version | None = None) -> None:
         """Store content at `path`, replacing only the version `replacing`, or any version if it is None.
 
-        A caller that must be the only writer first calls `find_version`, then checks that it still is the
-        only writer. A late put is then refused with `StorageChanged`. Do not call this concurrently for one
-        path. A failed put may still have been stored.
+        A caller that must be the only writer first calls `find_version`, and then checks that it still is the
+        only writer. If another writer has stored the object since then, the put raises `StorageChanged`. Do
+        not call this concurrently for one path. A failed put may still have been stored.
         """
         if self._folder:
             async with self._unavailable_if_it_fails(writes=True):
@@ -93,7 +94,7 @@ class BlogStorage:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Acquire one of a limited number of slots for a put during which the caller holds a connection.
+        """Acquire one of `max_turns` slots, for a put during which the caller holds a database connection.
 
         The timeout is one second, because puts into an unresponsive storage must not block all others. For a
         folder it is four seconds, because a disk may be slow but hardly ever hangs.
@@ -113,7 +114,7 @@ class BlogStorage:
             self._turns.release()
 
     async def get(self, path: str) -> bytes | None:
-        """Return the content at `path`. None if there is none."""
+        """Return the content of the object at `path`. None if there is no object."""
         async with self._unavailable_if_it_fails():
             try:
                 found = await self._store.get_async(_checked(path))
@@ -124,8 +125,8 @@ class BlogStorage:
     async def try_to_write(self) -> None:
         """Write a small object, because reads succeed even if the disk is full.
 
-        A bucket's object is permanent. It is written at most once a minute, because each write costs money,
-        or at every call during an outage. In between, the bucket is only listed.
+        In a bucket, the object stays. It is written at most once a minute, because each write costs money. At
+        other calls, the bucket is only listed. During an outage, every call writes.
         """
         if self._folder:
             async with self._unavailable_if_it_fails(writes=True):
@@ -143,7 +144,7 @@ class BlogStorage:
         async with self._unavailable_if_it_fails():
             objects = await self._store.list(_checked(folder)).collect_async()
             paths = (found["path"] for found in objects)
-            return sorted(path for path in paths if _PATH.fullmatch(path))  # no drafts of killed processes
+            return sorted(path for path in paths if _PATH.fullmatch(path))  # omits killed processes' drafts
 
     async def delete(self, *paths: str) -> None:
         """Delete the objects at `paths`, ignoring missing ones. Deletions cannot be conditional."""

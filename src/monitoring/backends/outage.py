@@ -16,7 +16,8 @@ from monitoring.backends.errors import BackendUnavailable, describe_error
 
 RETRY_AFTER_SECONDS = 5.0
 
-# A server that serves some requests and fails others, such as one with a full disk, has not recovered.
+# A success within this time after a failure does not end the outage: a server that serves some requests and
+# fails others, such as one with a full disk, has not recovered.
 SETTLING_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ class Outage:
         self._answered_at: float | None = None
         self._refuses_writes = False
         self._refused: Counter[str] = Counter()
-        self._noting = threading.Lock()  # if several threads fail at once, one warns
+        self._noting = threading.Lock()  # if several threads fail at once, only one logs a warning
 
     @property
     def is_on(self) -> bool:
@@ -69,7 +70,7 @@ class Outage:
             self._answered_at = None
 
     def refuse(self, what: str) -> None:
-        """Count a refused `request` or `task` for the log line at the outage's end."""
+        """Count a refusal for the log line at the outage's end. `what` is `request` or `task`."""
         with self._noting:
             self._refused[what] += 1
 
@@ -134,7 +135,10 @@ def outage_of(server: str, meanwhile: str = "") -> Outage:
 
 
 def note_refusal(what: str, error: Exception) -> None:
-    """Log why a `request` or `task` is refused. If an outage caused it, only count the refusal."""
+    """Log why a request or task is refused. `what` is `request` or `task`.
+
+    If an outage caused the refusal, it is only counted, because the outage has already been logged.
+    """
     outage = error.outage if isinstance(error, BackendUnavailable) else None
     if outage:
         outage.refuse(what)

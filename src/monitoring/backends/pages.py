@@ -15,20 +15,20 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row]):
-    """A page of rows. `continues_after` is the id of its last row. None if no rows follow."""
+    """A page of rows. `continues_after` is the id of its last row, or None if no rows follow."""
 
     rows: list[Row]
     continues_after: UUID | None
 
 
 def take_page(rows: Sequence[Row], limit: int, after_id: UUID | None) -> Page[Row]:
-    """Return up to `limit` of the given rows, which are newest first, following `after_id`."""
+    """Return the page of up to `limit` rows that follow the row `after_id`. `rows` must be newest first."""
     following = [row for row in rows if after_id is None or row.pk < after_id]
     return Page(following[:limit], following[limit - 1].pk if len(following) > limit else None)
 
 
 async def read_page(rows: QuerySet[Row], limit: int, after_id: UUID | None) -> Page[Row]:
-    """Return a page of up to `limit` rows, newest first, following `after_id`. Ids must be UUIDv7."""
+    """Return the page of up to `limit` rows, newest first, that follow `after_id`. Ids must be UUIDv7."""
     following = rows.filter(id__lt=after_id) if after_id else rows
     found = await following.order_by("-id").limit(limit + 1)
     return Page(found[:limit], found[limit - 1].pk if len(found) > limit else None)

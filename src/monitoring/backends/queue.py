@@ -2,7 +2,8 @@
 
 It relies on undocumented details of Dramatiq 2, which tests/backends/test_queue.py covers:
 
-- A `Worker` has threads in `consumers` and `workers`, which `stop`, and `queue_prefetch` until it starts.
+- A `Worker` has its threads in `consumers` and `workers`. Each thread has a method `stop`. The worker reads
+  `queue_prefetch` when it starts.
 - A broker's `middleware` is a list. `StubBroker.queues` contains Python queues.
 - A `RedisBroker` keeps a queue's messages in the hash `<namespace>:<queue>.msgs`.
 """
@@ -48,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 class TaskQueue:
-    """Sends messages, and can run a worker. Messages may get lost, because database rows are the jobs.
+    """Sends messages, and can run a worker. The jobs are database rows, so losing a message loses no job.
 
     A message whose task raises is acknowledged, because attempts and retries are stored in the rows.
     """
@@ -107,7 +108,7 @@ class TaskQueue:
         names = self._broker.get_declared_queues() | self._broker.get_declared_delay_queues()
         if isinstance(self._broker, StubBroker):
             return {name: self._broker.queues[name].unfinished_tasks for name in names}
-        # Message bodies stay until they are acknowledged, while workers empty the id lists by prefetching.
+        # Count message bodies, which stay until they are acknowledged. Prefetching empties the lists of ids.
         counting = self._broker.client.pipeline(transaction=False)
         for name in names:
             counting.hlen(f"{NAMESPACE}:{name}.msgs")
@@ -197,7 +198,7 @@ class _Worker:
             return False
         running = self._loop.create_task(_process(task, args, trace), context=self._context.copy())
         self._in_flight.add(running)
-        running.add_done_callback(self._in_flight.discard)  # no sooner, even if a closing loop cancels us
+        running.add_done_callback(self._in_flight.discard)  # even if a closing loop cancels this coroutine
         await asyncio.wait([running])
         if running.cancelled():
             return not self._is_stopping

@@ -1,4 +1,4 @@
-"""A Redis broker for Dramatiq that tolerates outages: one warning, and consumers wait for Redis."""
+"""A Redis broker for Dramatiq that tolerates outages: it logs one warning, and consumers wait for Redis."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Seen = TypeVar("Seen")
 
 
 async def repeat(work: Callable[[], Awaitable[object]], interval_seconds: float, name: str) -> None:
-    """Call `work` every `interval_seconds` until cancelled. Failures are logged under `name`."""
+    """Call `work` until cancelled, pausing `interval_seconds` after each call. Log failures under `name`."""
     while True:
         try:
             await work()

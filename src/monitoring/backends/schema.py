@@ -19,7 +19,7 @@ from monitoring.backends.database_clients.configuration import APP_LABEL, MODEL_
 
 
 async def make_migrations(name: str, model_modules: Sequence[str] = MODEL_MODULES) -> list[Path]:
-    """Generate the next migration, `NNNN_name.py`. Returns its path, or an empty list without changes."""
+    """Generate the next migration, `NNNN_name.py`. Returns its path, or an empty list if nothing changed."""
     async with detected_changes(model_modules) as writers:
         for writer in writers:
             writer.name = format_migration_name(int(writer.name.partition("_")[0]), name)

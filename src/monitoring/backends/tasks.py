@@ -20,7 +20,7 @@ TASK_MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function that a worker runs on a message. Jobs are database rows: a lost message loses none."""
+    """A function that a worker runs for each message. Jobs are database rows, so messages may get lost."""
 
     function: Callable[..., Coroutine[Any, Any, None]]
     queue_name: str
@@ -32,7 +32,10 @@ class Task:
         return self.function.__name__
 
     async def send(self, *args: str, delay_seconds: float = 0) -> None:
-        """Nudge a worker, after the commit. Never raises: the sweep resends lost messages."""
+        """Send a message, for which a worker runs the task with `args`. Call this after the commit.
+
+        Never raises, because the sweep resends lost messages.
+        """
         await current_backends().queue.send(self, args, delay_seconds)
 
     async def has_enough_messages(self, enough: int) -> bool:

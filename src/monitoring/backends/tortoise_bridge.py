@@ -46,7 +46,7 @@ def activated(context: TortoiseContext) -> Iterator[None]:
 async def make_table_of_migrations(executor: MigrationExecutor) -> None:
     """Create the table of applied migrations if it is missing.
 
-    The executor would read it before creating it, and the error would abort PostgreSQL's transaction.
+    The executor would read the missing table first, and the error would abort PostgreSQL's transaction.
     """
     await executor.recorder.ensure_schema(executor._schema_editor(atomic=False))  # noqa: SLF001
 
@@ -54,7 +54,7 @@ async def make_table_of_migrations(executor: MigrationExecutor) -> None:
 async def find_applied_migrations(connection: BaseDBAsyncClient) -> set[str]:
     """Return the names of the applied migrations. Raises `OperationalError` if they cannot be read.
 
-    A MigrationExecutor would load all migrations, and treat any error as "no migrations".
+    A MigrationExecutor would load all migrations, and would interpret any error as "no migrations".
     """
     try:
         rows = await connection.execute_query_dict('SELECT "name" FROM "tortoise_migrations"')

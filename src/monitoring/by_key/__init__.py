@@ -1,1 +1,1 @@
-"""Client-chosen keys: a PUT under a key creates or replaces the row."""
+"""Keys that clients choose for rows: a PUT under a key creates the row with this key, or replaces it."""

@@ -1,7 +1,7 @@
-"""Rows identified by keys that a team chooses: a PUT under a key creates or replaces the row.
+"""Creates or replaces rows that are identified by keys which a team chooses, for a PUT under such a key.
 
-Monitors, notification channels and maintenance windows have a column `key`. A partial index keeps it unique
-within the team.
+Monitors, notification channels and maintenance windows have a column `key`. A partial index keeps keys unique
+within a team.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """A request's preconditions: `If-Match` for what it replaces, or `If-None-Match: *` to create only."""
+    """A request's preconditions: `If-Match` to replace one version, or `If-None-Match: *` to only create."""
 
     if_match: str | None = None
     if_none_match: str | None = None
@@ -33,7 +33,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Placed(Generic[Row]):
-    """The current row, and the dotted names of the changed fields; a new row has none."""
+    """The created or replaced row, and the dotted names of its changed fields. A new row has none."""
 
     row: Row
     is_new: bool
@@ -54,8 +54,8 @@ async def place(  # noqa: PLR0913 - what three kinds of rows differ in
     """Create the team's row with this key, or replace the existing one, in one transaction.
 
     The team is locked, so that the second of two concurrent requests finds the row that the first created.
-    `replace` checks `If-Match`. Raises `exists` if a row exists but none may, and `changed` if none exists
-    but one must.
+    `replace` checks `If-Match`. Raises `exists` if a row exists although `If-None-Match` forbids it. Raises
+    `changed` if no row exists although `If-Match` requires one.
     """
     async with transaction():
         await Team.lock(team_id)
@@ -72,6 +72,6 @@ async def place(  # noqa: PLR0913 - what three kinds of rows differ in
 
 
 async def demand_free_key(row: Any, key: str | None) -> None:  # noqa: ANN401 - of any of the three kinds
-    """Raise Problem if another row of the team has this key. The caller has locked the team."""
+    """Raise Problem if another row of the team has this key. The caller must have locked the team."""
     if key not in (None, row.key) and await type(row).filter(team_id=row.team_id, key=key).exists():
         raise Problem("key_taken")

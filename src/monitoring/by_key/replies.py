@@ -9,9 +9,9 @@ from monitoring.web.replies import Reply
 
 
 def represent_placed(placed: Placed[Any], name: str, shown: Reply, location: str) -> Reply:
-    """Render the changed fields, and the row under `name`.
+    """Return the response to a PUT: the names of the changed fields, and the row, with `name` as its member.
 
-    The headers are those of the response that shows the row alone, so the ETag equals that of a GET.
+    `shown` is the response to a GET of the row. Its headers are used, so the ETag equals that of a GET.
     """
     body = {"changed_fields": list(placed.changed_fields), name: shown.body}
     if placed.is_new:

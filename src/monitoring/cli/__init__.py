@@ -15,8 +15,8 @@ with loading():
     from monitoring.cli.failing import reporting_wrong_settings
     from monitoring.cli.open_files import raise_limit_of_open_files
 
-# The module of each command. Most of what a short command does is to load its modules, and a process of the
-# service keeps what it has loaded. So only the modules of the command that was called are loaded.
+# The module of each command. Only the called command's module is loaded. Loading is most of the work of a
+# short command, and a long-running process would keep all modules in memory.
 _MODULES = {
     **dict.fromkeys(("dev", "serve", "worker", "checker", "migrate"), "processes"),
     "teams": "teams",
@@ -54,7 +54,7 @@ class _Commands(Mapping[str, Any]):
 class _Group(TyperGroup):
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - Typer's own
         super().__init__(**settings)
-        self.commands = _Commands()  # type: ignore[assignment]  # nobody changes them
+        self.commands = _Commands()  # type: ignore[assignment]  # nothing changes the mapping
 
 
 app = typer.Typer(
@@ -86,7 +86,7 @@ def _monitoring(
 
 
 def main() -> None:
-    """Run the command; wrong settings end it with status 2, one line a problem."""
+    """Run the command. For invalid settings, print a line for each problem, and exit with status 2."""
     raise_limit_of_open_files()
     with reporting_wrong_settings():
         app()

@@ -207,7 +207,7 @@ async def _correct(edited: EditedTranslation) -> int:
 
 
 def _known_locale(article: Article, asked: str) -> str:
-    """Return the article's locale, however it is spelt, or end the command with an error."""
+    """Return the locale `asked`, normalised. End the command if the article has no translation into it."""
     locale = asked
     with suppress(ValueError):
         locale = normalise_locale(asked)

@@ -23,9 +23,10 @@ def run_in_background(
     tasks: Sequence[Task] | None = None,
     loop_factory: Callable[[], AbstractEventLoop] | None = None,
 ) -> None:
-    """Run what `begin` starts until the process is stopped. A child has a lifeline.
+    """Run the work that `begin` starts until the process is stopped.
 
-    `tasks` are those that it sends or runs, by default all. Its metrics include the state of the backends.
+    `lifeline` is a child's connection to its supervisor, or None without one. `tasks` are the tasks that the
+    process sends or runs, by default all. The process's metrics include the state of the backends.
     """
 
     async def work(stop: Stop) -> None:

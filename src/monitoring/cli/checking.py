@@ -1,4 +1,4 @@
-"""What a process of `monitoring checker` does."""
+"""The work of a process of `monitoring checker`."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ TASKS = find_tasks(["monitoring.notifications.tasks"])
 
 
 def check(settings: Settings, lifeline: Connection | None = None) -> None:
-    """Check monitors until the process is stopped. A child has a lifeline."""
+    """Check monitors until the process is stopped. `lifeline` is a child's connection to its supervisor."""
     run_in_background(settings, run_checker, lifeline, tasks=TASKS, loop_factory=uvloop.new_event_loop)

@@ -1,4 +1,4 @@
-"""What every command needs: the backends around one coroutine, and rows on the terminal."""
+"""Code that the commands share: runs a coroutine with the backends open, and prints rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 def run_command(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine with the configured backends open. If one is away, the command ends with status 1.
+    """Run a coroutine with the configured backends open. If one is unavailable, exit with status 1.
 
     Raises `IntegrityError` if a constraint of the database fails, for example because a name is taken.
     """
@@ -50,19 +50,19 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def check_name(name: str) -> str:
-    """Return the name if all its characters are visible and it is one line."""
+    """Return the name if `is_name` accepts it. Raises `typer.BadParameter` otherwise."""
     if not is_name(name):
         raise typer.BadParameter(f"must be 1 to {MAX_NAME_CHARACTERS} visible characters")
     return name
 
 
 def represent_moment(moment: datetime | None) -> str | None:
-    """Render a moment to the second."""
+    """Render a moment in ISO 8601, to the second. None stays None."""
     return moment.isoformat(timespec="seconds") if moment else None
 
 
 def show_row(row: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print one thing, one field per line."""
+    """Print a row, one field per line, or as JSON."""
     if as_json:
         _show_json(row)
         return
@@ -72,7 +72,7 @@ def show_row(row: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Print a table with one line per row, whatever the terminal's width, so that it can be searched."""
+    """Print rows as a table, or as JSON. Each row is one line, even if longer than the terminal's width."""
     if as_json:
         _show_json(rows)
         return

@@ -1,4 +1,7 @@
-"""What `monitoring dev` creates on its first start: secrets, a team, a key, a code, and commands to copy."""
+"""Creates what `monitoring dev` needs at its first start: secrets, a team, a key and an invitation code.
+
+It also renders a guide with commands to copy.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ _JOINING = """\
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What a newcomer gets. Once a user has joined there is no code."""
+    """The demo team's key and invitation code. `invitation_code` is None once a user has joined."""
 
     client_id: str
     client_secret: str
@@ -66,7 +69,10 @@ class Demo:
 
 
 def prepare_environment() -> None:
-    """Fill in missing settings. Secrets are generated once and kept in DATA_DIR, readable by you alone."""
+    """Set missing environment variables. Secrets are generated once, and stored in DATA_DIR.
+
+    Only the owner can read the files of the secrets.
+    """
     folder = Path(os.environ.get("DATA_DIR") or "data").resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = {
@@ -76,7 +82,7 @@ def prepare_environment() -> None:
         "SIGNING_KEYS": _keep_signing_keys(folder / "signing_key"),
         "ENCRYPTION_KEYS": _keep_secret(folder / "encryption_key", generate_encryption_key),
         "WEBHOOK_SECRETS": _keep_secret(folder / "webhook_secret"),
-        "ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",  # to try it out on servers of this machine
+        "ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",  # to monitor servers on this machine
         "SESSION_COOKIE_SECURE": "false",  # the app is served at http://
         "ARTICLE_TEAMS": DEMO_TEAM,
     }
@@ -84,7 +90,7 @@ def prepare_environment() -> None:
 
 
 def warn_of_exposure(settings: Settings) -> None:
-    """Warn if other machines can reach the service and, through its monitors, servers of this machine."""
+    """Log a warning if other machines can reach the service and, through monitors, this machine's servers."""
     opens_loopback = any(ip_network(each).is_loopback for each in settings.allowed_networks)
     if _is_loopback(settings.host) or not opens_loopback:
         return
@@ -97,7 +103,7 @@ def warn_of_exposure(settings: Settings) -> None:
 
 
 async def ensure_demo(settings: Settings) -> Demo:
-    """Return what the newcomer gets. The first start creates it."""
+    """Return the demo team's key and invitation code. The first start creates them."""
     team = await service.find_team(DEMO_TEAM)
     if team is None:
         plan, max_monitors = next(iter(settings.plans.items()))
@@ -107,7 +113,7 @@ async def ensure_demo(settings: Settings) -> Demo:
 
 
 def write_guide(settings: Settings, base_url: str, demo: Demo) -> str:
-    """Render what a newcomer needs: URLs, and commands to copy and paste."""
+    """Return the text that is printed at the start: URLs, and commands to copy and paste."""
     code = demo.invitation_code
     return _GUIDE.format(
         base_url=base_url,
@@ -130,7 +136,7 @@ async def _ensure_key(team: Team, path: Path) -> tuple[str, str]:
 
 
 async def _ensure_invitation(team: Team, path: Path) -> str | None:
-    """Return a valid code until a user has joined. A used or expired one is replaced."""
+    """Return a valid invitation code, or None once a user has joined. A used or expired code is replaced."""
     if await list_members(team.id):
         _forget(path)
         return None
@@ -155,7 +161,10 @@ def _keep_secret(path: Path, generate: Callable[[], str] = lambda: secrets.token
 
 
 def _keep_signing_keys(path: Path) -> str:
-    """Return a private key that is generated once. An earlier version's secret after it still verifies."""
+    """Return the value of SIGNING_KEYS: a private key that is generated once.
+
+    If an earlier version stored a secret, it follows the key, so that it still verifies tokens.
+    """
     kept = _read_kept(path)
     if not claims_to_be_private_key(kept):
         new_key = generate_signing_key(Algorithm.RS256)
@@ -164,7 +173,7 @@ def _keep_signing_keys(path: Path) -> str:
 
 
 def _read_kept(path: Path) -> str:
-    """Return the content of a file; empty if there is none."""
+    """Return the content of a file without surrounding whitespace. Empty if the file does not exist."""
     return path.read_text().strip() if path.exists() else ""
 
 
@@ -173,7 +182,7 @@ def _forget(path: Path) -> None:
 
 
 def _write_private(path: Path, content: str) -> None:
-    """Write the whole file or nothing: an interrupted start leaves no empty secret behind."""
+    """Write a file atomically, so that an interrupted start leaves no empty secret behind."""
     draft = path.with_suffix(".draft")
     draft.touch(mode=0o600)
     draft.write_text(content)

@@ -1,4 +1,4 @@
-"""`monitoring doctor`: whether a process of the service could do its work on this machine."""
+"""`monitoring doctor` checks whether a process of the service could do its work on this machine."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ async def _compare_schema(backends: Backends) -> str:
 
 
 async def _compare_clocks(backends: Backends) -> str:
-    """Compare this machine's clock with the database's. Jobs use the database's, sessions this one."""
+    """Compare this machine's clock, which sessions use, with the database's clock, which jobs use."""
     if not backends.database.has_clock:
         return "the database is on this machine"
     began_at = datetime.now(UTC)
@@ -143,7 +143,10 @@ async def _write_a_key(process: Process, backends: Backends) -> str | None:
 
 
 async def _open_a_socket(backends: Backends) -> str | None:
-    """Find out whether monitors of type `ping` can be checked, if the operator allows or somebody has any."""
+    """Return a sentence if the kernel permits pings. None if pings are disabled or not needed.
+
+    Raises _Fault if there are monitors of type `ping` but the kernel does not permit pings.
+    """
     if not backends.settings.ping_monitors:
         return None
     if may_ping():

@@ -48,7 +48,10 @@ class Encryption(NamedTuple):
 
 
 async def encrypt_stored_credentials() -> Encryption:
-    """Encrypt with the first key what is plain or encrypted with another key. It can be repeated."""
+    """Encrypt stored credentials that are plain text or encrypted with a key other than the first.
+
+    Idempotent.
+    """
     headers, certificates, contracts, heartbeats, webhooks, answers = (
         await encrypt_request_headers(),
         await encrypt_client_certificates(),

@@ -31,12 +31,12 @@ from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Validation
 from monitoring.web.bodies import receive_beginning
 
-# How long a post is left without an answer, unless its sender hangs up before.
+# How long a post gets no response, unless its sender closes the connection first.
 LONGEST_SILENCE_SECONDS = 120.0
 
 LOOK_AGAIN_SECONDS = 0.1
 
-# The most that the service takes, unless it is set otherwise.
+# The default of the service's MAX_BODY_BYTES.
 MAX_BODY_BYTES = 1_048_576
 
 UNAVAILABLE = Problem("service_unavailable", headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
@@ -77,7 +77,7 @@ def publisher(
 
 
 async def _serve(exam: PublisherExam, secret: str, listener: socket.socket) -> None:
-    """Serve until the exam is over."""
+    """Serve the exam's webhook until the exam is over."""
     webhook = _Webhook(exam, secret)
     routes = [Route("/api/webhooks/publisher", webhook.receive, methods=["POST"])]
     config = uvicorn.Config(Starlette(routes=routes), log_level="warning", timeout_graceful_shutdown=1)
@@ -90,7 +90,7 @@ async def _serve(exam: PublisherExam, secret: str, listener: socket.socket) -> N
 
 
 class _Webhook:
-    """The operation `deliver_article`, read by the document and answered by the exam."""
+    """The operation `deliver_article`. Requests are validated by the document, but the exam responds."""
 
     def __init__(self, exam: PublisherExam, secret: str) -> None:
         document = published_document()
@@ -100,7 +100,7 @@ class _Webhook:
         self._body = RequestBody(document.operations["deliver_article"], document, Validation(document))
 
     async def receive(self, request: Request) -> Response:
-        """Answer a post. What the service would refuse is refused in its words, and gives no lesson."""
+        """Respond to a post. A post that the service would refuse gets its error, and is not counted."""
         if not is_any_secret(request.headers.get("x-webhook-secret", ""), [self._secret]):
             return self._refuse(Problem("webhook_secret_invalid"))
         try:
@@ -142,7 +142,7 @@ async def _receive_body(request: Request) -> bytes:
 
 
 async def _keep_silent(request: Request) -> Response:
-    """Wait until the publisher hangs up. One that never does gets an answer that promises nothing."""
+    """Wait until the publisher closes the connection. After LONGEST_SILENCE_SECONDS, respond with 504."""
     typer.echo("      no answer", err=True)
     with suppress(TimeoutError):
         async with asyncio.timeout(LONGEST_SILENCE_SECONDS):
@@ -152,6 +152,6 @@ async def _keep_silent(request: Request) -> Response:
 
 
 def _show(what: str, response: Response) -> Response:
-    """Say on the terminal what was answered."""
+    """Print a response's status and description on the terminal, and return the response."""
     typer.echo(f"  {response.status_code} {what}", err=True)
     return response

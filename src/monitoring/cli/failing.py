@@ -1,4 +1,4 @@
-"""How a command ends if it fails."""
+"""Ends commands that fail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.settings import SettingsError
 
 
 def fail(sentence: str) -> NoReturn:
-    """End the command with status 1 and a sentence on standard error."""
+    """Print a sentence on standard error, and end the command with status 1."""
     typer.echo(sentence, err=True)
     raise typer.Exit(1)
 

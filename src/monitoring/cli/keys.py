@@ -58,7 +58,7 @@ def list_keys(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List keys, including revoked ones, without secrets. The last use is accurate to an hour."""
+    """List keys, including revoked ones, without secrets. The last use is accurate to a minute."""
     keys = run_command(_list_keys(team_name))
     if keys is None:
         fail(f"There is no team {team_name}")

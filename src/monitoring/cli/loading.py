@@ -1,4 +1,4 @@
-"""Loads modules quickly, which is most of the work of a short command."""
+"""Speeds up loading modules, which is most of the work of a short command."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Disable garbage collection in the block, which would take an eighth of the loading time.
+    """Disable garbage collection in the block, because it would take an eighth of the loading time.
 
-    Loaded objects are exempt from later collections too.
+    Loaded objects are also exempt from later collections.
     """
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""`monitoring mcp`: the API as tools for agents. It is a client of a service and reads no settings of one."""
+"""`monitoring mcp`: the API as tools for agents. As a client, it reads none of the service's settings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def mcp(
 
 
 def _demand_package() -> None:
-    """End the command if what it needs beside the service's own packages is missing."""
+    """End the command if the optional package `mcp` is not installed."""
     if find_spec("mcp") is None:
         fail(NOT_INSTALLED)
 
@@ -57,7 +57,7 @@ async def _serve_stdio(url: str, client_id: str, client_secret: str) -> None:
     async with _reaching(url) as service:
         key = Key(service, client_id, client_secret)
         try:
-            await key.grant()  # a wrong key is told now, where a person looks
+            await key.grant()  # reports a wrong key at the start, where a person sees the message
         except ServiceError as error:
             fail(str(error))
         await serve_stdio(service, key)
@@ -75,7 +75,7 @@ async def _serve_http(url: str, host: str, port: int) -> None:
 
 @asynccontextmanager
 async def _reaching(url: str) -> AsyncIterator[Service]:
-    """Open a client without memory: one caller's cookies are no other's."""
+    """Open a client that stores no cookies, because several callers share it."""
     no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
     async with httpx2.AsyncClient(cookies=no_cookies) as client:
         yield Service(url, client)

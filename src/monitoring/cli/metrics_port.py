@@ -25,7 +25,7 @@ from prometheus_client.registry import Collector
 
 from monitoring.settings import Settings, SettingsError
 
-# How often reading the files of children is tried, because some may come and go meanwhile.
+# The number of attempts to read the children's files, because files may appear and disappear meanwhile.
 READINGS = 20
 PAUSE_SECONDS = 0.01
 
@@ -34,9 +34,9 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def serve_metrics(settings: Settings, registry: CollectorRegistry = REGISTRY) -> Iterator[str | None]:
-    """Serve metrics on their own port until the context ends. Yields the URL; None without METRICS_PORT.
+    """Serve metrics on METRICS_PORT until the context ends. Yields the URL, or None without METRICS_PORT.
 
-    Raises `SettingsError` for an address that cannot be listened on.
+    Raises `SettingsError` if the address is not available.
     """
     if settings.metrics_port is None:
         yield None
@@ -60,13 +60,13 @@ def serve_metrics(settings: Settings, registry: CollectorRegistry = REGISTRY) ->
 
 
 class _Known(Collector):
-    """Metrics without unknown values, so that nobody reads them as old values or as zero."""
+    """Collects metrics, but omits unknown values, which could be mistaken for old values or for zero."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
 
     def collect(self) -> Iterator[Metric]:
-        """Read the registry."""
+        """Yield the registry's metrics without unknown values."""
         for family in self._registry.collect():
             family.samples = [sample for sample in family.samples if not math.isnan(sample.value)]
             yield family
@@ -80,7 +80,7 @@ class _Processes(Collector):
         self._own = ProcessCollector(registry=None)
 
     def collect(self) -> Iterator[Metric]:
-        """Read the kernel's figures of each process."""
+        """Yield the metrics of each process, which come from the kernel."""
         families = {family.name: family for family in self._own.collect()}
         for name, process_id in self._children().items():
             for family in _collector_of(process_id).collect():
@@ -89,19 +89,19 @@ class _Processes(Collector):
         yield from families.values()
 
 
-@lru_cache(maxsize=256)  # it reads the boot time only once, because the kernel corrects that later
+@lru_cache(maxsize=256)  # so that each reads the boot time only once: the kernel may correct it later
 def _collector_of(process_id: int) -> ProcessCollector:
     return ProcessCollector(pid=lambda: process_id, registry=None)
 
 
 class _Children(MultiProcessCollector):
-    """The metrics of the children, added up."""
+    """Collects the metrics of all child processes, added up."""
 
     def collect(self) -> Iterable[Metric]:
-        """Read the files of all children, and those of dead ones.
+        """Read the files of all children, including dead ones.
 
         The process that children are forked from removes its own file (`preloaded`), and the file of a new
-        child is empty for a moment. If either happens meanwhile, all files are read again.
+        child is empty for a moment. If either interferes with reading, all files are read again.
         """
         for _ in range(READINGS):
             with suppress(FileNotFoundError, struct.error):
@@ -115,14 +115,14 @@ class _Children(MultiProcessCollector):
 
 
 class SharedMetrics:
-    """The metrics of several processes, added up."""
+    """The metrics of several processes, which are served together at `url`."""
 
     def __init__(self, url: str | None, folder: str | None) -> None:
         self.url = url
         self._folder = folder
 
     def forget_process(self, pid: int) -> None:
-        """Drop the gauges of a process that has ended. Its counters stay in the sums."""
+        """Remove the gauges of a process that has ended. Its counters stay in the sums."""
         if self._folder:
             mark_process_dead(pid, self._folder)  # type: ignore[no-untyped-call]
 
@@ -131,12 +131,12 @@ class SharedMetrics:
 def share_metrics(
     settings: Settings, children: Callable[[], Mapping[str, int]] = dict
 ) -> Iterator[SharedMetrics]:
-    """Serve the metrics of the processes that are started in the block, which serve none themselves.
+    """Serve the metrics of the child processes that the block starts, which do not serve any themselves.
 
-    `children` returns the ids of those that run, by name.
+    `children` returns the ids of the running children by name.
 
-    They read the folder of the shared files from the environment when they, or the process that they are
-    forked from, import prometheus_client. So this process must not fork them itself.
+    prometheus_client reads the folder of the shared files from the environment when it is imported, in a
+    child or in the process that children are forked from. So this process must not fork children itself.
     """
     if settings.metrics_port is None:
         yield SharedMetrics(None, None)

@@ -1,4 +1,4 @@
-"""`monitoring migrate`, and the schema that other processes require."""
+"""`monitoring migrate`, and the schema check at the start of other commands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ON_SQLITE = (
 
 
 def migrate_now(settings: Settings) -> str:
-    """Bring the database to the newest schema, and return a sentence about what was done.
+    """Migrate the database to the newest schema, and return a sentence about what was done.
 
     Warnings are printed before anything changes. If the migration fails, the command ends with status 1 and
     the reason.
@@ -61,7 +61,7 @@ def migrate_now(settings: Settings) -> str:
 
 
 def demand_migrated_database(settings: Settings) -> None:
-    """End the command if the schema is too old or too new. An unavailable database does not end it."""
+    """End the command if the schema is too old or too new. If the database is unavailable, do nothing."""
     with suppress(DatabaseUnavailable):
         schema = asyncio.run(_read_schema(settings))
         if schema.pending:
@@ -75,7 +75,7 @@ async def _read_schema(settings: Settings) -> Schema:
 
 
 def _demand_known(schema: Schema) -> None:
-    """Warn of a schema of the next release, and refuse one of a later release."""
+    """Warn if newer code has migrated the schema. End the command if that code is two releases newer."""
     if not schema.unknown:
         return
     names = ", ".join(schema.unknown)

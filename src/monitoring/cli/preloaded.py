@@ -1,6 +1,6 @@
 """Modules that every child of a supervisor needs, imported by the process that children are forked from.
 
-That process removes its own figures from the shared metrics, so that each child begins like a new process.
+That process removes its own values from the shared metrics, so that each child begins like a new process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Modules that children which serve need beside `preloaded`: the application, handlers and the document."""
+"""Modules that API children need in addition to `preloaded`: the application, handlers and the document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from monitoring.cli.loading import loading
 from monitoring.contract.document import published_document
 
 with loading():
-    operations = published_document().operations.values()  # first, as in `web_server`
+    operations = published_document().operations.values()  # first, as in `cli/serving.py`
     import_module("monitoring.cli.serving")
     import_module("monitoring.asgi")
     for room in {operation.room for operation in operations}:

@@ -1,6 +1,7 @@
 """`monitoring dev`, `serve`, `worker`, `checker` and `migrate`: the processes of the service.
 
-The parent of several processes does none of their work. So imports of each kind are inside functions.
+The parent of several processes does none of their work, so the modules for the work are imported in
+functions.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from monitoring.tracing import demand_packages
 if TYPE_CHECKING:
     from monitoring.cli.supervising import Supervisor
 
-# Modules whose memory children share.
+# Modules that are loaded before children are forked, so that the children share their memory.
 PRELOADED = "monitoring.cli.preloaded"
 MARKDOWN = "monitoring.articles.translation.markdown_source"
 SENDING = "monitoring.outbound.client"
@@ -54,7 +55,7 @@ def dev() -> None:
     configure_logging(settings)
     demo.warn_of_exposure(settings)
     migrate_now(settings)
-    run_command(encrypt_stored_credentials())  # those of an earlier release
+    run_command(encrypt_stored_credentials())  # an earlier release stored them as plain text
     given = run_command(demo.ensure_demo(settings))
     _end_as_told(
         serve_alone(
@@ -82,7 +83,7 @@ def serve(
         )
     if workers == 1:
         with loading():
-            published_document()  # first: if YAML is parsed, the modules fill the memory that this frees
+            published_document()  # first, because the modules then reuse the memory that parsing YAML frees
             from monitoring.cli.serving import demand_working_backends, serve_alone  # noqa: PLC0415
 
         demand_working_backends(settings)
@@ -248,8 +249,11 @@ def _supervise(
     on_ready: Callable[[], None] = lambda: None,
     on_stop: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run children until they are stopped. If one cannot start, exit with its status. It printed why."""
-    demand_packages(settings)  # here, once: a child could not report it in one sentence
+    """Run children until they are stopped.
+
+    If a child cannot start, it prints the reason, and this process exits with the child's status.
+    """
+    demand_packages(settings)  # here, because a child would report the error with a traceback
     with share_metrics(settings, supervisor.process_ids) as metrics, ExitStack() as stack:
         try:
             stack.enter_context(supervisor.forking())
@@ -261,7 +265,7 @@ def _supervise(
 
 
 def _end_as_told(signal_number: int | None) -> None:
-    """End by the signal that stopped the server, as shells and supervisors expect."""
+    """End this process by the signal that stopped the server, as shells and supervisors expect."""
     if signal_number == signal.SIGINT:
         raise typer.Exit(128 + signal_number)
     if signal_number:

@@ -1,4 +1,4 @@
-"""What a process of `monitoring serve` does."""
+"""The work of a process of `monitoring serve`."""
 
 from __future__ import annotations
 
@@ -24,20 +24,23 @@ from monitoring.web.uvicorn_bridge import ServerConfig, WebServer
 
 
 def demand_working_backends(settings: Settings) -> None:
-    """End the command if the schema is old. Raise `SettingsError` for an invalid storage."""
+    """End the command if the schema is too old or too new.
+
+    Raises `SettingsError` if the blog storage's URL is invalid.
+    """
     demand_migrated_database(settings)
     open_storage_of(settings)
 
 
 def serve_alone(settings: Settings, announce: Callable[[str], None]) -> int | None:
-    """Serve in this process until it is stopped. Return the stopping signal, if there was one.
+    """Serve in this process until it is stopped. Returns the signal that stopped it, if there was one.
 
-    Without Redis the worker and the checker run here too. `announce` is called with the URL once it serves.
-    If the address cannot be listened on, the command ends.
+    Without Redis, the worker and the checker run here too. `announce` is called with the URL when the server
+    accepts requests. If the address is not available, the command ends.
     """
     finishing_seconds = settings.shutdown_timeout_seconds
     if settings.redis_url is None:
-        from monitoring.cli.working import demand_working_engine  # noqa: PLC0415 - or it runs no tasks
+        from monitoring.cli.working import demand_working_engine  # noqa: PLC0415 - with Redis, no tasks run here
 
         demand_working_engine(settings)
         finishing_seconds *= 3  # first the requests, then the checks, then the tasks
@@ -58,7 +61,10 @@ def serve_alone(settings: Settings, announce: Callable[[str], None]) -> int | No
 
 
 def serve_with_others(settings: Settings, lifeline: Connection, listener: socket.socket) -> None:
-    """Serve as one of several processes on a socket, until the parent stops it."""
+    """Serve as one of several processes that share a socket, until the parent stops this process.
+
+    `lifeline` is the connection to the parent.
+    """
 
     async def work(stop: Stop) -> None:
         service.is_stopping = stop.is_requested
@@ -83,7 +89,7 @@ if TYPE_CHECKING:
 def configure_server(settings: Settings) -> tuple[MonitoringService, ServerConfig]:
     """Create the application and the server's configuration."""
     with loading():  # many modules, which other commands do not need
-        # First: if YAML is parsed, the modules fill the memory that this frees.
+        # First, because the modules then reuse the memory that parsing YAML frees.
         document = published_document()
         from monitoring.asgi import MonitoringService  # noqa: PLC0415
         from monitoring.web.traced_requests import TracedRequests  # noqa: PLC0415

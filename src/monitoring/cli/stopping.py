@@ -1,4 +1,4 @@
-"""How a process stops: the first request finishes its work, the second one cancels it."""
+"""Stops a process. At the first request to stop, it finishes its work. A second request cancels the work."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 DROPPING_SECONDS = 5.0
 LINGERING_SECONDS = 1.0
 
-# Hundreds of requests or checks under way are thousands of objects, none of them garbage. With Python's limit
-# of 700 new objects the collector would run all the time. With this one a run takes some milliseconds.
+# Hundreds of requests or checks in progress are thousands of objects, none of them garbage. With Python's
+# limit of 700 new objects, the collector would run all the time. With this limit, it runs rarely, for some
+# milliseconds.
 OBJECTS_BETWEEN_COLLECTIONS = 25_000
 
 log = logging.getLogger(__name__)
 
 
 class Stop(asyncio.Event):
-    """An event, set `drain_seconds` after the first request to stop. A second request cancels the work.
+    """An event that is set `drain_seconds` after the first request to stop.
 
-    `DROPPING_SECONDS` after the time for finishing, or after the second request, the process ends even if
-    something still hangs.
+    The work then has `finishing_seconds` to finish. A second request cancels the work. `DROPPING_SECONDS`
+    after the work had to finish or was cancelled, the process ends even if something still hangs.
     """
 
     signal_number: int | None = None
@@ -41,7 +42,7 @@ class Stop(asyncio.Event):
         self._finishing_seconds = finishing_seconds
 
     def request(self, signal_number: int | None = None) -> None:
-        """Request the stop, for the first or the second time."""
+        """Request the stop. The second call cancels the work."""
         if self._is_requested:
             self._work.cancel()
             _end_after(DROPPING_SECONDS, status=1)
@@ -59,7 +60,7 @@ class Stop(asyncio.Event):
             self.set()
 
     def is_requested(self) -> bool:
-        """Whether a stop was requested: the process is draining or finishing its work."""
+        """Return whether a stop was requested. The process is then draining or finishing its work."""
         return self._is_requested
 
     def listen_to_signals(self) -> None:
@@ -68,7 +69,7 @@ class Stop(asyncio.Event):
             asyncio.get_running_loop().add_signal_handler(number, self.request, number)
 
     def listen_to_parent(self, lifeline: Connection) -> None:
-        """Treat every message of the parent, and the parent's end, as a request to stop."""
+        """Treat every message from the parent process, and the parent's end, as a request to stop."""
         loop = asyncio.get_running_loop()
 
         def hear() -> None:
@@ -78,7 +79,7 @@ class Stop(asyncio.Event):
                 loop.remove_reader(lifeline.fileno())
                 if not self.is_requested():
                     self.request()
-                self.set()  # nobody is left who could end a drain early
+                self.set()  # without waiting for the drain, because no parent is left that could end it early
                 return
             self.request()
 
@@ -93,10 +94,10 @@ def run_until_stopped(
     lifeline: Connection | None = None,
     loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
 ) -> int | None:
-    """Run work that finishes when its `Stop` is set. A child listens to its parent, others to signals.
+    """Run work that finishes when its `Stop` is set. Returns the signal that stopped it, if there was one.
 
-    Returns the stopping signal, if there was one. One second later the process ends with status 0, even if a
-    thread hangs.
+    With `lifeline`, the connection of a child to its parent, the parent requests the stop. Without it,
+    signals do. One second after this returns, the process ends with status 0, even if a thread hangs.
     """
 
     async def run() -> int | None:
@@ -137,6 +138,6 @@ def _end_now(status: int) -> None:
 
 
 def say_ready(lifeline: Connection) -> None:
-    """Report to the parent that this child is ready."""
+    """Report to the parent process that this child is ready."""
     with suppress(OSError):  # a parent that is gone is noticed elsewhere
         lifeline.send_bytes(b"ready")

@@ -1,11 +1,11 @@
-"""Several processes of one kind, under a parent that starts them, replaces those that die, and stops them.
+"""Supervises several processes of one kind: starts them, replaces those that die, and stops them.
 
-uvicorn's own supervisor serves ASGI applications only, restarts without a pause, ignores a second signal,
+uvicorn's own supervisor serves only ASGI applications, restarts without a pause, ignores a second signal,
 and leaves its children behind when it is killed.
 
-Names of multiprocessing that are not documented: `ensure_running` of `forkserver` and of `resource_tracker`
-start those processes before there are signals that could reach them, and `_config` has the folder of the
-socket.
+This relies on undocumented names of multiprocessing. `ensure_running` of `forkserver` and of
+`resource_tracker` starts the processes of these modules, here while signals are blocked. `_config` contains
+the folder of the socket.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ _forking = multiprocessing.get_context("forkserver")
 
 
 class Supervisor:
-    """Keeps children running until it is stopped. They are called `name-0`, `name-1` and so on.
+    """Keeps child processes running until it is stopped. Their names are `name-0`, `name-1` and so on.
 
-    A child is `work(lifeline, *args)` in a process of its own, one for each item of `args_of_each`. Over the
-    lifeline the child reports that it is ready, and the parent tells it to stop. The lifeline breaks when the
-    parent ends, however that happens, so that no child outlives its parent.
+    Each child runs `work(lifeline, *args)` in its own process, one for each item of `args_of_each`. Through
+    the lifeline, a connection, the child reports that it is ready, and the parent tells it to stop. The
+    lifeline also breaks when the parent ends for any reason, so no child outlives its parent.
 
-    Children are forked from one process that has imported the modules in `preload` and has no loop, thread or
-    connection. So they start at once and share the memory of these modules. If that process is killed, its
-    children are told to stop, because their ends cannot be observed, and others are forked from a new one.
+    Children are forked from one process that has imported the modules in `preload`, and has no loop, thread
+    or connection. So children start immediately and share the memory of these modules. If that process is
+    killed, the ends of its children cannot be observed. They are told to stop, and replaced by children that
+    are forked from a new process.
     """
 
     signal_number: int | None = None
@@ -77,9 +78,9 @@ class Supervisor:
     def forking(self) -> Iterator[None]:
         """Run the process that children are forked from until the block ends.
 
-        Its socket is in a folder of ours: that of `multiprocessing` would be left behind after a signal.
-        Raises OSError if the folder for temporary files cannot hold a socket, because of its permissions or
-        because its path is too long.
+        Its socket is in a folder that this method removes, because `multiprocessing` would leave its own
+        folder behind after a signal. Raises OSError if the folder for temporary files cannot hold a socket,
+        because of its permissions or because its path is too long.
         """
         with TemporaryDirectory(prefix="monitoring-") as folder:
             multiprocessing.current_process()._config["tempdir"] = folder  # type: ignore[attr-defined]  # noqa: SLF001
@@ -94,13 +95,13 @@ class Supervisor:
         on_end: Callable[[int], None],
         demand: Callable[[], None] | None = None,
     ) -> None:
-        """Run until a signal stops it, or until a child cannot start: `status` is then that child's.
+        """Run until a signal stops it, or until a child cannot start, which sets `status` to its exit status.
 
-        `demand` is called first, in a process of its own, so that this one need not load its imports. It ends
-        that process like a command if the children could not work.
+        `demand` is called first, in its own process, so that this process need not load its imports. It ends
+        that process with an error message and status if the children could not work.
 
-        `on_ready` is called once, when the first child is ready; `on_stop` before children are stopped, and
-        `on_end` with the id of each process that has ended.
+        `on_ready` is called once, when the first child is ready. `on_stop` is called before children are
+        stopped, and `on_end` with the id of each process that has ended.
         """
         self._on_ready, self._on_stop, self._on_end = on_ready, on_stop, on_end
         for number in SIGNALS:
@@ -120,7 +121,7 @@ class Supervisor:
         return {name: child.process_id for name, child in sorted(self._children.items())}
 
     def _stop(self, signal_number: int | None = None) -> None:
-        """Let the children finish; called again, cancel their work. Children that hang are killed."""
+        """Let the children finish. The second call cancels their work. Children that hang are killed."""
         if self._stopping.is_set():
             patience_seconds = DROPPING_SECONDS
         else:
@@ -137,7 +138,10 @@ class Supervisor:
             child.process.kill()
 
     async def _meets(self, demand: Callable[[], None]) -> bool:
-        """Call `demand` in a process. False if it fails, which sets our status, or if a stop kills it."""
+        """Call `demand` in a child process, and return whether it succeeds.
+
+        A failure sets `status`. If a stop is requested first, the child is killed, and the result is False.
+        """
         while child := await self._start(_run_demand, (demand,)):
             ended = asyncio.create_task(child.wait_until_ended())
             stopped = asyncio.create_task(self._stopping.wait())
@@ -154,9 +158,9 @@ class Supervisor:
         return False
 
     async def _start(self, work: Callable[..., None], args: tuple[object, ...]) -> _Child | None:
-        """Start a child; None if the stop comes first.
+        """Start a child, retrying while that fails. Returns None if a stop is requested first.
 
-        Retries while the process that children are forked from is ending.
+        Starting fails while the process that children are forked from is ending.
         """
         pause_seconds = 0.0
         while not self._stopping.is_set():
@@ -171,12 +175,12 @@ class Supervisor:
         return None
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, but no longer than until the stop."""
+        """Wait for `seconds`, or until a stop is requested."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), seconds)
 
     async def _keep_one(self, name: str, args: tuple[object, ...]) -> None:
-        """Keep one child running. Each child that dies soon after its start is replaced more slowly."""
+        """Keep one child running. Pauses become longer if children die soon after their start."""
         pause_seconds = 0.0
         while child := await self._start(self._work, args):
             self._children[name] = child
@@ -189,7 +193,7 @@ class Supervisor:
             self._on_end(child.process_id)
             if self._stopping.is_set():
                 return
-            # If one could not start, neither could the others.
+            # If a child cannot start before any child was ready, the others could not start either.
             if not self._is_ready and child.status > 0 and child.status != UNKNOWN_STATUS:
                 self.status = child.status
                 self._stop()
@@ -206,7 +210,7 @@ class Supervisor:
 
 
 class _Child:
-    """One process and the lifeline to it. Raises OSError or EOFError if it cannot be started."""
+    """A child process and the lifeline to it. Raises OSError or EOFError if it cannot be started."""
 
     def __init__(self, work: Callable[..., None], args: tuple[Any, ...]) -> None:
         self._lifeline, its_end = _forking.Pipe()
@@ -217,7 +221,7 @@ class _Child:
                 with _signals_held_back():
                     self.process.start()
             except BaseException:
-                self._lifeline.close()  # it may have been forked all the same
+                self._lifeline.close()  # which stops the child if it was forked despite the error
                 raise
 
     @property
@@ -236,7 +240,7 @@ class _Child:
         return self.process.exitcode
 
     def describe_end(self) -> str:
-        """Describe how it ended."""
+        """Return how the process ended, as the predicate of a sentence."""
         if self.status == UNKNOWN_STATUS:
             return "is being stopped, because the process that forked it has ended"
         return f"ended with status {self.status}"
@@ -246,7 +250,7 @@ class _Child:
             self._lifeline.send_bytes(b"stop")
 
     async def wait_until_ready(self) -> bool:
-        """Wait until the child is ready; False if it ends before."""
+        """Wait until the child is ready. Returns False if it ends before."""
         await _readable(self._lifeline.fileno())
         try:
             self._lifeline.recv_bytes()
@@ -255,7 +259,7 @@ class _Child:
         return True
 
     async def wait_until_ended(self) -> None:
-        """Wait until the child has ended. If its end can no longer be observed, tell it to stop."""
+        """Wait until the child has ended. If its end can no longer be observed, stop it."""
         await _readable(self.process.sentinel)
         self.process.join()
         self.let_go()
@@ -266,7 +270,7 @@ class _Child:
 
 
 def _run_child(work: Callable[..., None], lifeline: Connection, *args: object) -> None:
-    """Run as a child. It ignores signals, because terminals and systemd send them to the parent as well."""
+    """Run `work` in a child, ignoring signals, because terminals and systemd also send them to the parent."""
     for number in SIGNALS:
         signal.signal(number, _leave_to_parent)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -283,13 +287,13 @@ def _run_demand(_: Connection, demand: Callable[[], None]) -> None:
 
 
 def _leave_to_parent(*_: object) -> None:
-    """Do nothing. Programs that a child starts would inherit SIG_IGN."""
+    """Ignore a signal. SIG_IGN is not used, because programs that a child starts would inherit it."""
 
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """Start processes in the block with signals blocked, until they can handle them."""
-    resource_tracker.ensure_running()  # or `start` would do it, and unblock the signals
+    """Block signals during the block, so that processes started in it can first set up their handling."""
+    resource_tracker.ensure_running()  # otherwise `start` would do it, and unblock the signals
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

@@ -103,7 +103,7 @@ async def _remove_user(email: str) -> User | None:
 
 
 def _run(work: Coroutine[Any, Any, Result], email: str) -> Result:
-    """Run a coroutine. `Refused` ends the command with status 1."""
+    """Run a coroutine. If it raises `Refused`, print the reason, and end the command with status 1."""
     try:
         return run_command(work)
     except Refused as refused:

@@ -1,4 +1,4 @@
-"""What a process of `monitoring worker` does."""
+"""The work of a process of `monitoring worker`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ log = logging.getLogger(__name__)
 
 
 def demand_what_tasks_need(settings: Settings) -> None:
-    """End the command if the schema is old. Raise `SettingsError` for an engine with invalid settings."""
+    """End the command if the schema is too old or too new. Warn if no translation engine is configured.
+
+    Raises `SettingsError` if the engine's settings are invalid.
+    """
     demand_migrated_database(settings)
     demand_working_engine(settings)
     if settings.translator == "none":
@@ -23,12 +26,18 @@ def demand_what_tasks_need(settings: Settings) -> None:
 
 
 def demand_working_engine(settings: Settings) -> None:
-    """Raise `SettingsError` for settings with which the engine would fail later with a traceback."""
+    """Raise `SettingsError` if the translation engine's settings are invalid.
+
+    Otherwise the engine would fail later, with a traceback.
+    """
     if engine := make_engine(settings):
         engine.close()
 
 
 def work(settings: Settings, threads: int, lifeline: Connection | None = None) -> None:
-    """Run tasks, `threads` of each kind at once, until the process is stopped. A child has a lifeline."""
+    """Run tasks until the process is stopped, by default up to `threads` tasks of each queue at once.
+
+    `lifeline` is a child's connection to its supervisor, or None without one.
+    """
     settings = settings.model_copy(update={"worker_threads": threads})
     run_in_background(settings, run_worker, lifeline)

@@ -1,1 +1,1 @@
-"""The published document as code: its requests, replies and errors, independent of any server."""
+"""Implements the OpenAPI document's requests, replies and errors, independently of any web server."""

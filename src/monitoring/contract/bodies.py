@@ -31,10 +31,10 @@ class RequestBody:
             names = [media_type, *content.get("x-also-as", ())]
             self._readers |= dict.fromkeys(map(str.lower, names), reader)
         self.is_expected = bool(self._readers)
-        """Whether the operation has a request body. Otherwise, the body of a request is not read."""
+        """Whether the operation accepts a body. If not, a body that a client sends is not read."""
         kept = (content.get("x-kept-bytes") for content in request_body.get("content", {}).values())
         self.kept_bytes: int | None = next(kept, None)
-        """The number of bytes of a body of any media type that are kept, or None if all of it is read."""
+        """How many bytes of a body are kept, whatever its media type; None to keep the whole body."""
 
     def read(self, encoded: bytes, headers: Headers) -> Json:
         """Parse and validate a received body. None if an optional body is absent. Raises Problem."""
@@ -66,7 +66,7 @@ def _demand_identity(content_encoding: bytes) -> None:
 
 
 def _unsupported(expected: str, given: list[bytes], headers: Mapping[str, str]) -> Problem:
-    """Return the Problem that names the expected and the received media type (RFC 9110 §15.5.16)."""
+    """Return a Problem whose message has the expected and the received media type (RFC 9110 §15.5.16)."""
     shown = " and ".join(filter(None, (shorten_header(value.decode("latin-1")) for value in given[:2])))
     return Problem(
         "unsupported_media_type", headers=headers, expected=expected, given=shown or "no Content-Type"
@@ -98,9 +98,10 @@ def _reader(media_type: str, schema: Node, document: Document, validation: Valid
 
 
 def _json_reader(schema: Node, document: Document, validation: Validation) -> Read:
-    """Return a reader of JSON bodies. It drops the read-only fields in `x-ignored`, as AIP-203 suggests.
+    """Return a function that parses and validates JSON bodies.
 
-    A path `a.b` means the member b of the object a.
+    It drops the read-only fields that the schema lists in `x-ignored`, as AIP-203 suggests. In this list,
+    `a.b` means the member b of the object a.
     """
     check = validation.request_check(schema, ROOT_FIELD)
     with_integers = integers_of(schema, document)

@@ -43,8 +43,8 @@ class Catalogue:
     ) -> ErrorResponse:
         """Return the response for the error `name`.
 
-        A value with the name of a body field replaces that field. The others fill the message's variables.
-        `Retry-After` is set from `retry_after_seconds`. `headers` override others.
+        A value with the name of a body field replaces that field. Other values fill the message's variables.
+        `Retry-After` is set from the field `retry_after_seconds`. `headers` override the documented ones.
         """
         template, values = self.templates[name], values or {}
         body = {field: values.get(field, example) for field, example in template.body.items()}

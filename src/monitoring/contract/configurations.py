@@ -21,13 +21,13 @@ def field_names(schema_name: str) -> Collection[str]:
 
 
 def read_defaults(schema_name: str) -> Mapping[str, Json]:
-    """Return the defaults of a schema's fields, without those that have none."""
+    """Return the defaults of a schema's fields by name. Fields without a default are omitted."""
     return read_notes(schema_name, "default")
 
 
 @cache
 def read_notes(schema_name: str, keyword: str) -> Mapping[str, Json]:
-    """Return the keyword's value for each field of a schema that has the keyword."""
+    """Return the value of `keyword` by field name, for those fields of a schema that have the keyword."""
     return {name: schema[keyword] for name, schema in _fields_of(schema_name).items() if keyword in schema}
 
 

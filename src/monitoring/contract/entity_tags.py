@@ -1,7 +1,8 @@
 """Entity tags and conditional requests (RFC 9110 §8.8.3, §13.1.1 and §13.1.2).
 
 A tag changes whenever the body does. If a resource is changed both by clients and by the service, its tag is
-`"version.digest"`, and `If-Match` compares only the version. So a check does not make a client's write fail.
+`"version.digest"`. `If-Match` compares only the version. A check changes only the digest, so it does not make
+a client's write fail.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ def is_known(tag: str, if_none_match: str | None) -> bool:
 def is_current(if_match: str | None, version: str) -> bool:
     """Return whether `If-Match` is absent, `*`, or contains the version.
 
-    Tags without quotes and version-only tags from 0.1.0 are accepted. A weak tag, which a compressing proxy
-    makes of ours, never matches (RFC 9110 §13.1.1). Raises Problem if there is a weak tag and none matches.
+    Tags without quotes and version-only tags from 0.1.0 are accepted. A weak tag never matches (RFC 9110
+    §13.1.1). A compressing proxy may have made it of a strong one. Raises Problem if no tag matches and one
+    is weak.
     """
     if if_match is None or if_match == "*":
         return True

@@ -51,7 +51,7 @@ def _properties_converter(schema: Node, document: Document, ancestors: tuple[int
     def convert_properties(value: Json) -> Json:
         if not isinstance(value, dict):
             return value
-        if float in map(type, value.values()):  # of most objects, no field is a float
+        if float in map(type, value.values()):  # most objects have no float
             for name in integers & value.keys():
                 value[name] = _integer_of(value[name])
         for name, convert in converters.items():

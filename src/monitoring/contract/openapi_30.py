@@ -14,10 +14,10 @@ _ARRAY = {"type": "array", "items": {}}  # 3.0 requires `items` beside it
 
 
 def derive_openapi_30(root: Mapping[str, Json]) -> dict[str, Any]:
-    """Convert an OpenAPI 3.1 document to 3.0, omitting rules across fields and for names.
+    """Convert an OpenAPI 3.1 document to 3.0.
 
-    OpenAPI 3.0 cannot express these rules.
-    Top-level `webhooks` become `x-webhooks`, which documentation tools for 3.0 support.
+    Rules across several fields and rules for field names are omitted, because OpenAPI 3.0 cannot express
+    them. Top-level `webhooks` become `x-webhooks`, which documentation tools for 3.0 support.
     """
     derived: dict[str, Any] = _rewrite({name: part for name, part in root.items() if name != "webhooks"})
     return {**derived, "openapi": "3.0.4", "x-webhooks": _rewrite(root.get("webhooks", {}))}
@@ -49,7 +49,7 @@ def _rewrite_keyword(keyword: str, value: Json) -> dict[str, Json]:  # noqa: PLR
             return {"type": only, "nullable": True}
         case "type", list():
             return {"anyOf": _each_alone(value)}
-        case "not", {"type": list() as types}:  # a type for `anyOf` within `not` is what generators make up
+        case "not", {"type": list() as types}:  # generators would invent a type for `anyOf` within `not`
             return {"allOf": [{"not": alone} for alone in _each_alone(types)]}
         case "exclusiveMinimum" | "exclusiveMaximum", int() | float():
             return {keyword: True, keyword.replace("exclusiveM", "m"): value}

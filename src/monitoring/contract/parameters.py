@@ -52,7 +52,7 @@ class Parameters:
         return {names[name]: value for name, value in values.items() if name in names}
 
     def _read_path(self, path: Mapping[str, str]) -> dict[str, Json]:
-        """Parse path parameters. A malformed id raises the same Problem as an unknown one (`x-absent`)."""
+        """Parse path parameters. A malformed id raises the same Problem as an unknown id (`x-absent`)."""
         try:
             return self._path.read(path.items())
         except Problem as problem:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 
-class Problem(Exception):  # noqa: N818 - it is an answer, not always an error of ours
+class Problem(Exception):  # noqa: N818 - it is a response, and not always an error of the service
     """Ends a request with the documented error `name`.
 
     `values` fill the message's variables or replace body fields. `headers` are added to the documented ones.
@@ -15,7 +15,7 @@ class Problem(Exception):  # noqa: N818 - it is an answer, not always an error o
         self.headers = headers or {}
         self.values = values
         self.others: Sequence[Problem] = ()
-        """Further problems of the same input. The app's forms show all problems at once."""
+        """The other problems of the same form, so that the app can show them all. Empty in the API."""
 
     def renamed(self, names: Mapping[str, str]) -> "Problem":
         """Return the same problem under the operation-specific name in `names`, if there is one."""

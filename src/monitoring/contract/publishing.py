@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 
-# The contents of these keywords are values, or have their own names, even if they look like keywords.
+# The contents of `_VALUES` are data, and the keys in `_NAMES` are names, even if they look like keywords.
 _VALUES = frozenset({"const", "default", "enum", "example", "value"})
 _NAMES = frozenset({"properties", "patternProperties", "mapping"})
 
@@ -15,8 +15,8 @@ _NAMES = frozenset({"properties", "patternProperties", "mapping"})
 def publish(root: Mapping[str, Json]) -> dict[str, Json]:
     """Return a copy of the document for clients.
 
-    Headers that the description explains once (`x-told-once`) are not listed with each response. Fields have
-    no examples, because each body has a complete one.
+    Headers that the document's description explains (`x-told-once`) are not listed with each response. Fields
+    have no examples, because each body has a complete example.
     """
     published: dict[str, Json] = without_notes(root)
     components = published["components"]

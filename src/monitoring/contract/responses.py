@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from monitoring.contract.document import JSON, Document, Json, Node, Operation
 from monitoring.contract.validation import BrokenPromise, Check, Validation
 
-# `web.telemetry` puts them on every response.
+# The headers that `web.telemetry` adds to every response.
 ALWAYS_SENT = {"X-Content-Type-Options", "X-Request-Id"}
 
 
@@ -47,6 +47,6 @@ class _Response:
         if media_type not in self._checks:
             raise BrokenPromise(f"media type {media_type!r} is not documented")
         check = self._checks[media_type]
-        # Only static texts are compressed. Tests validate them, so not every response has to.
+        # Only static texts are compressed. Tests validate them, so they are not validated here.
         if check and "Content-Encoding" not in header_names:
             check(read_body())

@@ -12,7 +12,7 @@ from monitoring.contract.problems import Problem
 MAX_FIELD_CHARACTERS = 80
 MAX_PROBLEM_CHARACTERS = 118  # with the field and ": " the message stays within 200
 
-# Keywords that validate an object, although their error is about one of its fields.
+# Keywords of an object's schema whose error is about one of the object's fields.
 ABOUT_A_CHILD = {"required": "property", "additionalProperties": "unexpected"}
 
 INTO_A_CHILD = {"properties", "patternProperties", "additionalProperties", "items"}
@@ -24,10 +24,10 @@ _LOST_PLUS = re.compile(r"[Tt]\S+ \d\d:\d\d")
 class Sentences:
     """Error messages from the document: a schema's `x-problem`, or else a keyword's `x-problem-templates`.
 
-    Three more keywords help with common mistakes. `x-problem-international-host` replaces `x-problem` for a
-    URL with a non-ASCII host, and `x-problem-lost-plus` for a time whose offset follows a space, because `+`
-    means a space in a query. `x-problem-if-found` lists messages to report instead of "is required" if an
-    object has certain fields.
+    Three more keywords have messages for common mistakes. `x-problem-international-host` replaces `x-problem`
+    for a URL with a non-ASCII host. `x-problem-lost-plus` does so for a time whose offset follows a space,
+    because `+` means a space in a query. `x-problem-if-found` lists messages to report instead of "is
+    required" if an object has certain fields.
     """
 
     def __init__(self, document: Document) -> None:
@@ -49,7 +49,10 @@ class Sentences:
         return _invalid_field(field, union["x-problem"])
 
     def explain(self, error: ValidationError, schema: Node, root_field: str) -> Problem:
-        """Convert a validation error to an `invalid_field` Problem. `root_field` names the whole value."""
+        """Convert a validation error to an `invalid_field` Problem.
+
+        `root_field` is the name of the field if the error is about the root value.
+        """
         keyword, facts = error.kind.name, error.kind.as_dict()
         if keyword == "anyOf" and (nested := _error_beside_null(facts["context"])):
             return self.explain(nested, schema, root_field)
@@ -68,7 +71,7 @@ class Sentences:
         return self.invalid_field(field, keyword, **facts)
 
     def _problem_at(self, schema: Node, evaluation_path: Sequence[str | int]) -> Node | None:
-        """Return the schema with the nearest `x-problem` about the failed value. None if there is none."""
+        """Return the innermost schema with `x-problem` that applies to the failed value. None without one."""
         found: Node | None = None
         for step, node in self._walk(schema, evaluation_path):
             if step in INTO_A_CHILD:
@@ -100,7 +103,7 @@ class Sentences:
 
 
 def _error_beside_null(context: Sequence[Sequence[ValidationError]]) -> ValidationError | None:
-    """Return the error of the only non-null alternative. None if there are several."""
+    """Return the error of the only alternative besides null. None if there are several alternatives."""
     first_errors = [errors[0] for errors in context]
     others = [error for error in first_errors if error.kind.as_dict().get("types") != ["null"]]
     return others[0] if len(others) == 1 else None

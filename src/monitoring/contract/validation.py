@@ -40,7 +40,7 @@ class Rule:
 
 
 class Validation:
-    """Creates validating functions for the document's schemas. `rules` caches the schemas' rules."""
+    """Creates validating functions for the document's schemas. `rules` caches the compiled schemas."""
 
     def __init__(self, document: Document) -> None:
         self.sentences = Sentences(document)
@@ -49,7 +49,7 @@ class Validation:
         self._registry = Registry([(DOCUMENT_URI, dict(document.root))], draft=jsonschema_rs.Draft202012)
 
     def request_check(self, schema: Node, root_field: str) -> Check:
-        """Return a check that raises an `invalid_field` Problem for the first error."""
+        """Return a check of request values, which raises an `invalid_field` Problem for the first error."""
         if "discriminator" in (union := self._document.follow(schema)):
             return self._union_check(union, root_field)
         rule = self._rule_of(schema)
@@ -63,7 +63,7 @@ class Validation:
         return check
 
     def _union_check(self, union: Node, root_field: str) -> Check:
-        """Return a check by the schema that the discriminator selects, so that its errors are specific.
+        """Return a check by the schema that the discriminator selects, for specific error messages.
 
         Each schema of a union requires its own discriminator value, so no other schema could accept a value
         that the selected one refuses.
@@ -100,7 +100,10 @@ class Validation:
         return check
 
     def response_check(self, schema: Node) -> Check:
-        """Return a check that raises BrokenPromise. Its message is for the log and contains no values."""
+        """Return a check of response bodies, which raises BrokenPromise.
+
+        The error's message is for the log and contains no values.
+        """
         rule = self._rule_of(schema)
 
         def check(value: Json) -> None:

@@ -1,1 +1,1 @@
-"""Idempotency keys, with which clients can safely retry writes."""
+"""Idempotency keys, with which clients can safely retry requests that change something."""

@@ -1,4 +1,4 @@
-"""Idempotent writes: within 24 hours, a retry with the same Idempotency-Key gets the stored reply."""
+"""Idempotent writes: a retry with the same Idempotency-Key within 24 hours gets the stored response."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ MAX_KEY_CHARACTERS = 255  # as the document says
 async def act_once(
     team_id: UUID, key: str | None, request: tuple[Json, ...], act: Callable[[], Awaitable[Reply]]
 ) -> Reply:
-    """Call `act` and store its reply, or return the team's stored reply for this key.
+    """Call `act` and store its response; if the team has a stored response for this key, return that instead.
 
-    If `key` is None, only calls `act`. The action and its reply are stored in one transaction, and refusals
-    are not stored. Raises Problem if the key was used with a different `request`.
+    If `key` is None, only call `act`. The action and its response are stored in one transaction. If `act`
+    raises, nothing is stored. Raises Problem if the key was used with a different `request`.
     """
     if key is None:
         return await act()
     request_sha256 = _hash_request(request)
     async with transaction():
-        # A concurrent request with the same key waits here, and then finds the first one's reply.
+        # A concurrent request with the same key waits here, and then finds the first request's response.
         await Team.lock(team_id)
         answers = IdempotencyKey.filter(team_id=team_id, key__in=_spellings_of(key))
         stored = await answers.order_by("-id").first()
@@ -60,28 +60,34 @@ async def act_once(
 async def act_once_for_caller(
     caller: Caller, key: str | None, request: tuple[Json, ...], act: Callable[[], Awaitable[Reply]]
 ) -> Reply:
-    """Call `act_once` for an API caller's team."""
+    """Call `act_once` for the team of an API client."""
     return await act_once(caller.team_id, key, request, act)
 
 
 async def delete_expired_keys(now: datetime) -> int:
-    """Delete expired keys with their replies, and return their number."""
+    """Delete expired keys with their responses, and return the number of keys."""
     return await IdempotencyKey.filter(created_at__lte=now - LIFETIME).delete()
 
 
 async def encrypt_stored_answers() -> Encrypted:
-    """Encrypt stored replies with the first key. Replies from earlier releases may contain credentials."""
+    """Encrypt stored responses with the first encryption key.
+
+    Earlier releases stored responses that may contain credentials without encryption.
+    """
     return await encrypt_column(IdempotencyKey.exclude(reply_body=""), "reply_body")
 
 
 def _spellings_of(key: str) -> list[str]:
-    """Return a key without and with quotes, which the draft requires (an RFC 9651 §3.3.3 string)."""
+    """Return a key without quotes, and with the quotes that the draft of the header requires.
+
+    With quotes, the key is a string of RFC 9651 §3.3.3. Clients may send either form.
+    """
     bare = key[1:-1] if len(key) > 2 and key[0] == key[-1] == '"' else key  # noqa: PLR2004 - the quotes
     return [spelling for spelling in (bare, f'"{bare}"') if len(spelling) <= MAX_KEY_CHARACTERS]
 
 
 def _store_body(reply: Reply) -> str:
-    """Return a reply's body for storage, encrypted if the reply is `no-store`, because it has a secret."""
+    """Return a response's body for storage. A `no-store` response has a secret, so its body is encrypted."""
     body = reply.payload().decode()
     return encrypt(body) if reply.headers.items() >= NO_STORE.items() else body
 

@@ -1,4 +1,4 @@
-"""The operations of the Incidents tag."""
+"""Handlers of the API operations with the tag Incidents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def get_incident(incident_id: str, caller: Caller) -> Reply:
 
 
 async def acknowledge_incident(incident_id: str, caller: Caller, act_once: ActOnce) -> Reply:
-    """Acknowledge an incident, and nudge its notifications after the commit."""
+    """Acknowledge an incident, and queue the sending of its notifications after the commit."""
     delivery_ids: list[UUID] = []
 
     async def acknowledge() -> Reply:

@@ -1,4 +1,4 @@
-"""Renders incidents as the document's schemas describe them."""
+"""Renders incidents and their notes as JSON objects, as the API document's schemas describe them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitoring.incidents.models import Incident, IncidentNote, IncidentState
 
 
 def represent_incident(incident: Incident) -> dict[str, Any]:
-    """Render an `Incident`, its fields in the document's order."""
+    """Render an incident as an `Incident` of the API, with its fields in the document's order."""
     return {
         "id": str(incident.id),
         "monitor_id": str(incident.monitor_id),
@@ -28,7 +28,7 @@ def represent_incident(incident: Incident) -> dict[str, Any]:
 
 
 def represent_note(note: IncidentNote) -> dict[str, Any]:
-    """Render an `IncidentNote`."""
+    """Render a note as an `IncidentNote` of the API."""
     return {
         "id": str(note.id),
         "author": note.author,
@@ -38,7 +38,7 @@ def represent_note(note: IncidentNote) -> dict[str, Any]:
 
 
 def represent_notes(page: Page[IncidentNote]) -> dict[str, Any]:
-    """Render an `IncidentNoteList`."""
+    """Render a page of notes as an `IncidentNoteList` of the API."""
     return {
         "notes": [represent_note(note) for note in page.rows],
         "next_cursor": next_cursor(PagedList.INCIDENT_NOTES, page.continues_after),
@@ -46,7 +46,7 @@ def represent_notes(page: Page[IncidentNote]) -> dict[str, Any]:
 
 
 def represent_page(page: Page[Incident]) -> dict[str, Any]:
-    """Render an `IncidentList`."""
+    """Render a page of incidents as an `IncidentList` of the API."""
     return {
         "incidents": [represent_incident(incident) for incident in page.rows],
         "next_cursor": next_cursor(PagedList.INCIDENTS, page.continues_after),

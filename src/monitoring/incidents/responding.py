@@ -1,4 +1,4 @@
-"""Responses to an incident: acknowledging it, alerting at once, and adding notes."""
+"""What users do about an incident: acknowledge it, send its alert at once, and add notes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MAX_NOTES = 500
 
 
 async def acknowledge(team_id: UUID, incident_id: UUID, actor: Actor) -> tuple[Incident, list[UUID]]:
-    """Acknowledge an open incident, and announce that. Only the first acknowledgement counts.
+    """Acknowledge an open incident, and queue notifications of that. Only the first acknowledgement counts.
 
-    Returns the incident and deliveries to nudge after the commit. Raises Problem if the team has no such
-    incident, or if it was resolved without an acknowledgement.
+    Returns the incident, and the ids of the deliveries, which the caller passes to `nudge` after the commit.
+    Raises Problem if the team has no such incident, or if it was resolved without an acknowledgement.
     """
     async with transaction():
         locked = Incident.select_for_update(no_key=True)
@@ -48,11 +48,12 @@ async def acknowledge(team_id: UUID, incident_id: UUID, actor: Actor) -> tuple[I
 
 
 async def tell_now(team_id: UUID, incident_id: UUID, actor: Actor) -> list[UUID]:
-    """Send an open incident's alert to the current channels, if nobody was notified of it.
+    """Queue an open incident's alert for the current channels, if nobody was notified of the incident.
 
-    It is sent at once, whatever their delays and quiet hours. Returns deliveries to nudge after the commit;
-    none if somebody was notified or acknowledged it meanwhile, or if no channel takes the alert. Raises
-    Problem if the team has no such incident, or if it is resolved.
+    The alert ignores the channels' delays and quiet hours. Returns the ids of the deliveries, which the
+    caller passes to `nudge` after the commit. There are none if somebody was notified of the incident, if it
+    is acknowledged, or if no channel gets the alert. Raises Problem if the team has no such incident, or if
+    it is resolved.
     """
     async with transaction():
         locked = Incident.select_for_update(no_key=True)
@@ -74,7 +75,7 @@ async def tell_now(team_id: UUID, incident_id: UUID, actor: Actor) -> list[UUID]
 
 
 async def write_note(team_id: UUID, incident_id: UUID, actor: Actor, text: str) -> IncidentNote:
-    """Add a note to an incident. Raises Problem if there is no such incident, or if it has `MAX_NOTES`."""
+    """Add a note to an incident. Raises Problem if the team has no such incident, or it has `MAX_NOTES`."""
     async with transaction():
         locked = Incident.select_for_update(no_key=True)
         incident = await locked.get_or_none(id=incident_id, team_id=team_id)
@@ -97,6 +98,6 @@ async def write_note(team_id: UUID, incident_id: UUID, actor: Actor, text: str) 
 async def list_notes(
     team_id: UUID, incident_id: UUID, limit: int, after_id: UUID | None
 ) -> Page[IncidentNote]:
-    """Return up to `limit` notes, newest first, starting after `after_id`. Raises Problem."""
+    """Return up to `limit` notes of an incident, newest first, starting after `after_id`. Raises Problem."""
     incident = await get_incident(team_id, incident_id)
     return await read_page(IncidentNote.filter(incident_id=incident.id), limit, after_id)

@@ -23,7 +23,7 @@ from monitoring.notifications.announcing import announce
 from monitoring.notifications.monitor_subjects import MonitorSubject, describe_monitor
 from monitoring.notifications.routing import Announcement
 
-# The update of resolved incidents contains each row's values twice, so thousands of rows at once are slow.
+# The statement that resolves incidents contains each row's values twice, so it is slow for thousands of rows.
 UPDATED_AT_ONCE = 500
 
 # The number of incidents within this time decides whether a monitor is flapping.
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """A monitor went down: its first failure was at `started_at`, and was confirmed at `confirmed_at`."""
+    """An incident to open: the monitor first failed at `started_at`, and `confirmed_at` confirmed it."""
 
     monitor: MonitorSubject
     started_at: datetime
@@ -46,7 +46,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """The end of a monitor's open incident, if there is one."""
+    """When and how a monitor's open incident ended, if it has one."""
 
     monitor: MonitorSubject
     resolved_at: datetime
@@ -62,9 +62,10 @@ class OpenIncident(NamedTuple):
 
 
 async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
-    """Open incidents and announce them. Returns deliveries to nudge after the commit.
+    """Open incidents, and queue their notifications.
 
-    A monitor that already has an open incident gets no new one and no announcement.
+    A monitor that already has an open incident gets no second one, and no notifications. Returns the ids of
+    the deliveries, which the caller passes to `nudge` after the commit.
     """
     if not openings:
         return []
@@ -100,7 +101,10 @@ async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
 
 
 async def resolve_incidents(endings: Sequence[Ending]) -> list[UUID]:
-    """Resolve the monitors' open incidents and announce it. Returns deliveries to nudge after the commit."""
+    """Resolve the monitors' open incidents, and queue notifications of that.
+
+    Returns the ids of the deliveries, which the caller passes to `nudge` after the commit.
+    """
     if not endings:
         return []
     endings_by_monitor = {each.monitor.id: each for each in endings}
@@ -138,7 +142,7 @@ async def resolve_incidents(endings: Sequence[Ending]) -> list[UUID]:
 async def resolve_incident(
     monitor: MonitorSubject, *, resolved_at: datetime, resolution: Resolution
 ) -> list[UUID]:
-    """Resolve the monitor's open incident, if there is one, and announce it. Returns deliveries to nudge."""
+    """Resolve a monitor's open incident, if it has one, and return the same as `resolve_incidents`."""
     ending = Ending(monitor=monitor, resolved_at=resolved_at, resolution=resolution)
     return await resolve_incidents([ending])
 
@@ -156,7 +160,7 @@ async def list_incidents(
 
 
 async def list_open(team_id: UUID) -> list[OpenIncident]:
-    """Return all of a team's open incidents in the order of `list_urgent`."""
+    """Return all open incidents of a team, in the order of `list_urgent`."""
     still_open = Incident.filter(team_id=team_id, resolved_at=None).order_by("-id")
     rows = await still_open.values_list("id", "monitor_id", "acknowledged_at")
     opened = [OpenIncident(id_, monitor_id, at is not None) for id_, monitor_id, at in rows]
@@ -164,7 +168,7 @@ async def list_open(team_id: UUID) -> list[OpenIncident]:
 
 
 async def list_urgent(team_id: UUID, limit: int) -> list[Incident]:
-    """Return up to `limit` open incidents: unacknowledged ones, then the others, each newest first."""
+    """Return up to `limit` open incidents: first the unacknowledged, then the others, each newest first."""
     still_open = Incident.filter(team_id=team_id, resolved_at=None).order_by("-id")
     waiting = await still_open.filter(acknowledged_at=None).limit(limit)
     taken = still_open.exclude(acknowledged_at=None).limit(limit - len(waiting))
@@ -172,7 +176,7 @@ async def list_urgent(team_id: UUID, limit: int) -> list[Incident]:
 
 
 async def count_open(team_id: UUID) -> tuple[int, int]:
-    """Count a team's open incidents, and the acknowledged ones among them."""
+    """Return the number of a team's open incidents, and how many of these are acknowledged."""
     still_open = Incident.filter(team_id=team_id, resolved_at=None)
     counted = still_open.annotate(count=Count("id"), acknowledged=Count("acknowledged_at"))
     [(count, acknowledged_count)] = await counted.values_list("count", "acknowledged")
@@ -193,7 +197,10 @@ def _log(incident: Incident, monitor: MonitorSubject, what: str, why: str) -> No
 
 
 async def _count_recent(incidents: Sequence[Incident]) -> Counter[UUID]:
-    """Count these monitors' incidents by monitor, from an hour before the latest of `incidents`."""
+    """Return the number of recent incidents of each monitor in `incidents`, by monitor id.
+
+    An incident is recent if it was confirmed at most an hour before the latest of `incidents`, or later.
+    """
     monitor_ids = [incident.monitor_id for incident in incidents]
     since = max(incident.confirmed_at for incident in incidents) - RECENT
     recent = Incident.filter(monitor_id__in=monitor_ids, confirmed_at__gt=since)
@@ -207,7 +214,7 @@ def announcement_of(
     monitor: MonitorSubject,
     recent_incidents: int | None = None,
 ) -> Announcement:
-    """Return the announcement of an incident's event, for all channels of its team."""
+    """Return the announcement of an event of an incident, from which its team's channels are notified."""
     subject: dict[str, Json] = {
         "incident": represent_incident(incident),
         "monitor": describe_monitor(monitor),

@@ -9,14 +9,17 @@ from tortoise.expressions import Q
 
 from monitoring.incidents.models import Incident
 
-# More than a chart can display.
+# A chart cannot display more.
 MAX_SPANS = 500
 
 
 async def read_incident_spans(
     monitor_id: UUID, start: datetime, end: datetime
 ) -> list[tuple[datetime, datetime]]:
-    """Return the newest spans that overlap a range, in order. Open incidents end with the range."""
+    """Return the start and end of the newest incidents that overlap a range, oldest first.
+
+    An open incident ends with the range.
+    """
     incidents = Incident.filter(
         Q(resolved_at=None) | Q(resolved_at__gt=start), monitor_id=monitor_id, started_at__lt=end
     )

@@ -1,1 +1,1 @@
-"""The users of a team: how they join, how they sign in, and what they may do."""
+"""The users of a team: how they join, how they sign in, and what their roles permit."""

@@ -1,4 +1,7 @@
-"""Codes that people pass on, to join a team or set a new password, and emailed invitation links."""
+"""Codes with which people join a team or set a new password, and emailed links that work like codes.
+
+An owner passes a code on to the person.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from monitoring.members.sessions import end_sessions
 
 LIFETIME = timedelta(days=INVITATION_DAYS)
 CODE_PREFIX = "mon_invite_"
-PURPOSE = "join"  # of a link, and its page
+PURPOSE = "join"  # the purpose that a link is signed for, and the path of its page
 CODE_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
 _CODE = re.compile(rf"{CODE_PREFIX}[A-Za-z0-9_-]{{43}}")
@@ -60,7 +63,10 @@ async def invite(
 
 
 async def make_reset_code(team_id: UUID, user_id: UUID, *, by: Actor) -> Invited:
-    """Create a code for a member to set a new password. The old one works until then. Raises `Refused`."""
+    """Create a code with which a member can set a new password. Raises `Refused` for an unknown member.
+
+    The old password works until the new one is set.
+    """
     async with transaction():
         await lock_team(team_id)
         user = await get_member(team_id, user_id)
@@ -75,7 +81,7 @@ async def list_invitations(team_id: UUID) -> list[Invitation]:
 
 
 async def withdraw_invitation(team_id: UUID, invitation_id: UUID, *, by: Actor) -> None:
-    """Delete a team's invitation. Raises `Refused("invitation_unknown")`."""
+    """Delete a team's invitation. Raises `Refused("invitation_unknown")` if no invitation has this id."""
     async with transaction():
         await lock_team(team_id)
         invitation = await Invitation.get_or_none(id=invitation_id, team_id=team_id, user_id=None)
@@ -86,15 +92,15 @@ async def withdraw_invitation(team_id: UUID, invitation_id: UUID, *, by: Actor) 
 
 
 def write_link(invitation: Invitation, base_url: str) -> str:
-    """Return an invitation's link. It cannot be forged with access to the database alone."""
+    """Return an invitation's link. It is signed, so access to the database is not enough to forge it."""
     token = sign_link(PURPOSE, {"invitation": str(invitation.id)}, invitation.expires_at)
     return f"{base_url}/app/{PURPOSE}?token={token}"
 
 
 async def find_invitation(code: str) -> Invitation | None:
-    """Return the unexpired invitation for a code or a link's token. None if there is none.
+    """Return the unexpired invitation for a code or a link's token; None if there is none.
 
-    Its team is loaded, and for a new password its user.
+    The invitation is returned with its team and, if it is for a new password, with its user.
     """
     code = code.strip()
     if _CODE.fullmatch(code):
@@ -107,9 +113,9 @@ async def find_invitation(code: str) -> Invitation | None:
 
 
 async def accept_invitation(code: str, name: str, password: str, *, address: str | None = None) -> User:
-    """Redeem a code or a link's token: join the team, or set a new password and end all sessions.
+    """Use a code or a link's token to join the team, or to set a new password and end all sessions.
 
-    `name` is only used for joining. A refused attempt does not consume the code. Raises `Refused`.
+    `name` is only used for joining. A refused attempt does not use up the code. Raises `Refused`.
     """
     invitation = await find_invitation(code)
     if invitation is None:
@@ -122,7 +128,7 @@ async def accept_invitation(code: str, name: str, password: str, *, address: str
     try:
         async with transaction():
             await lock_team(invitation.team_id)
-            # Deletion consumes the invitation: a concurrent attempt finds nothing to delete.
+            # Deletion uses up the invitation: a concurrent attempt finds nothing to delete.
             if not await _living().filter(id=invitation.id).delete():
                 raise Refused("invitation_unknown")
             if invitation.user:
@@ -164,7 +170,7 @@ async def _make_code(  # noqa: PLR0913 - what an invitation is made of
 ) -> Invited:
     """Create an invitation and its code.
 
-    Replaces earlier invitations of the same email, and deletes the team's expired ones.
+    The team's earlier invitations of the same email are deleted, and so are its expired invitations.
     """
     code, now = CODE_PREFIX + secrets.token_urlsafe(CODE_RANDOM_BYTES), datetime.now(UTC)
     await Invitation.filter(team_id=team_id, email=email).delete()

@@ -1,6 +1,7 @@
-"""Stored pages with form errors, kept for an hour because the browser's back button requests them again.
+"""Stores pages with form errors for an hour, because the browser's Back button requests them again.
 
-They contain form input, including secrets. So they are encrypted, and only their session can read them.
+The pages contain form input, including secrets. Therefore they are encrypted, and only the session that
+submitted the form can read them.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ class Answer(NamedTuple):
 
 
 async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
-    """Store a page for a session and return its id. None if the session has ended.
+    """Store a page for a session, and return the stored page's id; None if the session has ended.
 
-    Deletes all but the session's newest KEPT_A_SESSION pages.
+    All but the session's newest `KEPT_A_SESSION` pages are deleted.
     """
     now, of_session = datetime.now(UTC), KeptAnswer.filter(session_id=session_id)
     page = encrypt(answer.page)
@@ -38,7 +39,7 @@ async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
             kept = await KeptAnswer.create(
                 session_id=session_id, status=answer.status, page=page, created_at=now
             )
-            # The deletion sees pages committed after `newest` was read, but none of them is older.
+            # The deletion also sees pages committed after `newest` was read, but these are newer.
             newest = await of_session.order_by("-id").limit(KEPT_A_SESSION).values_list("id", flat=True)
             if len(newest) == KEPT_A_SESSION:
                 await of_session.filter(id__lt=newest[-1]).delete()
@@ -48,7 +49,7 @@ async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
 
 
 async def find_answer(session_id: UUID, answer_id: UUID) -> Answer | None:
-    """Return a session's stored page. None if it is missing, older than an hour or undecryptable."""
+    """Return a session's stored page; None if it is missing, older than an hour, or cannot be decrypted."""
     recent = KeptAnswer.filter(session_id=session_id, created_at__gt=datetime.now(UTC) - LIFETIME)
     kept = await recent.get_or_none(id=answer_id)
     try:

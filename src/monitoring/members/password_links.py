@@ -20,15 +20,16 @@ from monitoring.members.sessions import end_sessions
 
 PURPOSE = "new-password"
 
-# Equal to the rate-limit window (`app/sign_in/attempts.py`): whoever reaches the limit has a valid link.
+# Equal to the window of the rate limit (`MAX_LINKS_OF_ONE_PERSON` in `app/sign_in/attempts.py`), so that a
+# person who has reached the limit still has a valid link.
 LIFETIME = timedelta(hours=1)
 
 
 async def request_link(email: str, address: str) -> UUID | None:
-    """Create a password link for the user with this email, and return its id. None if there is no such user.
+    """Create a password link for the user with this email, and return its id; None if no such user exists.
 
-    Earlier links stay valid, so that nobody else can invalidate them by requesting more. Call this after
-    sending the reply, so that its timing does not reveal which emails are known.
+    Earlier links stay valid, so that other people cannot invalidate them by requesting more. Call this after
+    sending the HTTP response, so that the response's timing does not reveal which emails are known.
     """
     async with transaction():
         try:
@@ -46,12 +47,18 @@ async def request_link(email: str, address: str) -> UUID | None:
 
 
 def write_link(link: PasswordLink, base_url: str) -> str:
-    """Return a link's URL. It cannot be forged from the database alone, and its query is never logged."""
+    """Return a link's URL. It is signed, so access to the database is not enough to forge it.
+
+    Its query is never logged.
+    """
     return f"{base_url}/app/{PURPOSE}?token={sign_link(PURPOSE, {'link': str(link.id)}, link.expires_at)}"
 
 
 async def find_link(token: str) -> PasswordLink | None:
-    """Return a token's link with its user and team. None if it is used, expired or not validly signed."""
+    """Return a token's link, with its user and team.
+
+    Returns None if the link is used or expired, or if the token's signature is not valid.
+    """
     claims = read_link(PURPOSE, token)
     if claims is None:
         return None
@@ -62,14 +69,14 @@ async def find_link(token: str) -> PasswordLink | None:
 async def use_link(link: PasswordLink, password: str, *, address: str) -> User:
     """Set a new password, and delete all of the user's sessions, links and codes. Raises `Refused`.
 
-    A refused password does not consume the link.
+    A refused password does not use up the link.
     """
     user = link.user
     check_password(password, user.email)
     password_hash = await hash_password(password)
     async with transaction():
         await lock_team(user.team_id)
-        # Deletion consumes the link: a concurrent attempt finds nothing to delete.
+        # Deletion uses up the link: a concurrent attempt finds nothing to delete.
         if not await PasswordLink.filter(id=link.id, expires_at__gt=current_backends().clock.now()).delete():
             raise Refused("password_link_used")
         await PasswordLink.filter(user_id=user.id).delete()

@@ -1,6 +1,6 @@
 """Password hashing with argon2id (RFC 9106), in threads, because each hash takes 64 MiB and some time.
 
-The queue for threads is bounded. Beyond the bound, callers get a 503 immediately.
+The queue for the threads is bounded. If it is full, clients get a 503 immediately.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Result = TypeVar("Result")
 
 HASHES_AT_ONCE = 2
 
-# The maximum number of running and waiting hashes, so that nobody waits for more than a few seconds. Unknown
-# browsers get only some of them; the rest is for known browsers and signed-in users.
+# The most hashes that run or wait at a time, so that nobody waits for more than a few seconds. Unknown
+# browsers may use only some of these places. The rest is for known browsers and signed-in users.
 PLACES = 32
 PLACES_OF_STRANGERS = 16
 
@@ -33,7 +33,7 @@ _hasher = PasswordHasher()
 
 
 class _Places:
-    """A thread pool with a bounded queue. Thread-safe, because a process may have several event loops."""
+    """A thread pool with a bounded queue. It is thread-safe, as a process may have several event loops."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(HASHES_AT_ONCE, thread_name_prefix="passwords")
@@ -41,7 +41,10 @@ class _Places:
         self._taken = 0
 
     async def run(self, most_taken: int, work: Callable[[], Result]) -> Result:
-        """Run work in a thread. Raises `Problem("service_unavailable")` if `most_taken` calls are pending."""
+        """Call `work` in a thread, and return its result.
+
+        Raises `Problem("service_unavailable")` if `most_taken` calls or more are running or waiting.
+        """
         with self._counting:
             if self._taken >= most_taken:
                 raise Problem("service_unavailable")
@@ -59,7 +62,7 @@ _places = _Places()
 
 
 async def hash_password(password: str) -> str:
-    """Hash a password for storage with current parameters and a new salt.
+    """Return a hash of a password for storage, with the current parameters and a new salt.
 
     Raises `Problem("service_unavailable")` if too many hashes are waiting.
     """
@@ -67,7 +70,7 @@ async def hash_password(password: str) -> str:
 
 
 async def is_same_password(password: str, stored_hash: str | None, *, is_known: bool = True) -> bool:
-    """Verify a password against a stored hash. If `stored_hash` is None, returns False after the same work.
+    """Return whether a password matches a stored hash. None as `stored_hash` gives False after the same work.
 
     Raises `Problem("service_unavailable")` if too many hashes are waiting. The limit is lower for unknown
     browsers (`is_known=False`).
@@ -83,7 +86,7 @@ def is_outdated(stored_hash: str) -> bool:
 
 
 def _compare(password: str, stored_hash: str | None) -> bool:
-    nobodys = _nobodys_hash()  # computed in either case, because that takes as long as verifying
+    nobodys = _nobodys_hash()  # computed in both cases, because its first call takes as long as verifying
     try:
         return _hasher.verify(stored_hash or nobodys, _as_bytes(password)) and stored_hash is not None
     except VerifyMismatchError:
@@ -96,5 +99,8 @@ def _nobodys_hash() -> str:
 
 
 def _as_bytes(password: str) -> bytes:
-    """Encode a password in its normal form, independent of the keyboard, even with a lone surrogate."""
+    """Encode a password in Unicode's NFKC form, which does not depend on the keyboard.
+
+    A lone surrogate is encoded, too.
+    """
     return unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")

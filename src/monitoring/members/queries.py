@@ -1,4 +1,4 @@
-"""SQL queries of members: the sessions of open pages, many in one statement."""
+"""SQL queries about members: one statement reads the sessions of many open pages."""
 
 from __future__ import annotations
 

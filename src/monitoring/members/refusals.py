@@ -1,4 +1,4 @@
-"""Refusals of member operations, with error messages that the app and the command line share."""
+"""Reasons to refuse operations on members, with error messages that the app and the command line share."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ SENTENCES = {
 }
 
 
-class Refused(Exception):  # noqa: N818 - an answer, not an error of the caller
-    """A refused operation, which changed nothing. `name` is a key of `SENTENCES`."""
+class Refused(Exception):  # noqa: N818 - a result for the user, not an error of the caller
+    """The operation was refused, and changed nothing. `name` is a key of `SENTENCES`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

@@ -12,7 +12,8 @@ from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CH
 # A password must withstand 10^8 guesses. The attempt limit for one email allows fewer in five years.
 MIN_GUESSES_LOG10 = 8
 
-# The time grows with the cube of the length: up to 0.1 s for this many malicious characters.
+# Only this many characters are evaluated. The time grows with the cube of the length, up to 0.1 s for this
+# many malicious characters.
 _JUDGED_CHARACTERS = 24
 _KNOWN_WORDS = ("monitoring", "monitor", "uptime")
 
@@ -20,12 +21,12 @@ _EMAIL = re.compile(r"[^@]+@[^@]+")
 
 
 def read_email(text: str) -> str:
-    """Validate an email and return it in normal form. Raises `Refused("email_invalid")`.
+    """Return an email in normal form. Raises `Refused("email_invalid")` if it is not valid.
 
     Case is ignored, although RFC 5321 §2.4 allows emails that differ only in case. Invisible characters
     (spaces, controls, zero-width characters) and characters that PostgreSQL cannot store are refused.
     """
-    if len(text) > 4 * MAX_EMAIL_CHARACTERS:  # normalising takes quadratic time
+    if len(text) > 4 * MAX_EMAIL_CHARACTERS:  # normalising a long text would take quadratic time
         raise Refused("email_invalid")
     email = unicodedata.normalize("NFC", text.strip().casefold())
     if not _EMAIL.fullmatch(email) or len(email) > MAX_EMAIL_CHARACTERS or _has_category(email, "C", "Z"):
@@ -34,7 +35,7 @@ def read_email(text: str) -> str:
 
 
 def read_name(text: str) -> str:
-    """Validate a person's name and return it without outer spaces. Raises `Refused("name_invalid")`."""
+    """Return a person's name without outer spaces. Raises `Refused("name_invalid")` if it is not valid."""
     name = text.strip()
     if not is_name(name):
         raise Refused("name_invalid")
@@ -44,8 +45,8 @@ def read_name(text: str) -> str:
 def check_password(password: str, email: str) -> None:
     """Raise `Refused` unless a password has 12 to 1024 characters and is hard to guess.
 
-    Common passwords, repetitions, sequences and parts of the email are easy to guess. No character classes
-    are required (NIST SP 800-63B §3.1.1.2).
+    Common passwords, repetitions, sequences and parts of the email are easy to guess. A password need not
+    contain certain kinds of characters (NIST SP 800-63B §3.1.1.2).
     """
     if len(password) < MIN_PASSWORD_CHARACTERS:
         raise Refused("password_too_short")

@@ -25,9 +25,9 @@ async def list_members(team_id: UUID | None = None) -> list[User]:
 
 
 async def name_members(team_id: UUID, actors: Collection[str]) -> dict[str, str]:
-    """Return what to call each of these actors: a member's email is replaced by the member's name.
+    """Return the name to show for each of these actors. A member's email is replaced with the member's name.
 
-    Programs, and people who are not in the team or have no name, keep the text that stands for them.
+    Programs, people who are not in the team, and members without a name are returned unchanged.
     """
     if not actors:
         return {}
@@ -36,7 +36,7 @@ async def name_members(team_id: UUID, actors: Collection[str]) -> dict[str, str]
 
 
 async def get_member(team_id: UUID, user_id: UUID) -> User:
-    """Return a team's member. Raises `Refused("no_such_member")`."""
+    """Return the team's member with this id. Raises `Refused("no_such_member")` if the team has none."""
     user = await User.get_or_none(id=user_id, team_id=team_id).select_related("team")
     if user is None:
         raise Refused("no_such_member")
@@ -44,7 +44,7 @@ async def get_member(team_id: UUID, user_id: UUID) -> User:
 
 
 async def find_user(email: str) -> User | None:
-    """Return the user with this email, ignoring case, with their team. None if there is no such user.
+    """Return the user with this email, ignoring case, and with their team; None if there is no such user.
 
     Raises `Refused` if the email is invalid.
     """
@@ -52,9 +52,9 @@ async def find_user(email: str) -> User | None:
 
 
 async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Actor) -> None:
-    """Change a member's role. Raises `Refused` for the last owner. Idempotent.
+    """Change a member's role. Raises `Refused` for the team's last owner. Idempotent.
 
-    If an owner loses the role, the codes that the owner created are deleted.
+    If an owner gets another role, the codes that the owner created are deleted.
     """
     role = Role(role)
     async with transaction():
@@ -70,7 +70,7 @@ async def change_role(team_id: UUID, user_id: UUID, role: Role | str, *, by: Act
 
 
 async def remove_member(team_id: UUID, user_id: UUID, *, by: Actor) -> None:
-    """Remove a member with their sessions and codes. Raises `Refused` for the last owner.
+    """Remove a member, with their sessions and codes. Raises `Refused` for the team's last owner.
 
     Keys and monitors belong to the team and are kept.
     """
@@ -104,7 +104,7 @@ async def change_password(user: User, current: str, new: str, *, by: Actor, keep
     password_hash = await hash_password(new)
     async with transaction():
         await lock_team(user.team_id)
-        # Of two concurrent changes, the first makes the second's current password wrong.
+        # Of two concurrent changes, only the first succeeds: `current` is wrong for the second.
         unchanged = User.filter(id=user.id, password_hash=user.password_hash)
         if not await unchanged.update(password_hash=password_hash):
             raise Refused("wrong_password")
@@ -120,9 +120,9 @@ async def lock_team(team_id: UUID) -> None:
 
 
 async def _give_up_ownership(user: User) -> None:
-    """Delete the codes that an owner created, which could restore access.
+    """Delete the codes that an owner created, because with one of them the owner could regain access.
 
-    Raises `Refused` for the last owner.
+    Raises `Refused` for the team's last owner.
     """
     if not await User.filter(team_id=user.team_id, role=Role.OWNER.value).exclude(id=user.id).exists():
         raise Refused("last_owner")

@@ -34,9 +34,10 @@ class Standing(NamedTuple):
 
 
 async def begin_session(user: User, browser: str, *, address: str | None = None) -> str:
-    """Begin a session, and return its token, which is not stored. Deletes the user's expired sessions.
+    """Begin a session, and return its token, of which only a hash is stored.
 
-    Raises `Refused("wrong_password")` if the user or the password changed since authentication.
+    The user's expired sessions are deleted. Raises `Refused("wrong_password")` if the user was removed, or
+    the password was changed, since the user was authenticated.
     """
     token, now = secrets.token_urlsafe(TOKEN_RANDOM_BYTES), datetime.now(UTC)
     lifetime = timedelta(hours=current_backends().settings.session_hours)
@@ -60,7 +61,10 @@ async def begin_session(user: User, browser: str, *, address: str | None = None)
 
 
 async def find_session(token: str) -> Session | None:
-    """Return a token's session with its user and team, and update when it was last seen. None without one."""
+    """Return a token's session with its user and team, and update when the session was last seen.
+
+    Returns None if the token has no active session.
+    """
     if not token.isascii():
         return None
     now = datetime.now(UTC)
@@ -73,7 +77,10 @@ async def find_session(token: str) -> Session | None:
 
 
 async def read_standings(session_ids: Collection[UUID]) -> dict[UUID, Standing]:
-    """Return the standings of the active sessions among `session_ids`, by session id. Changes nothing."""
+    """Return the standings of the active sessions among `session_ids`, by session id.
+
+    When the sessions were last seen is not updated.
+    """
     living = await list_living_sessions(session_ids, datetime.now(UTC))
     return {session_id: Standing(session_id, team_id, role) for session_id, team_id, role in living}
 
@@ -84,9 +91,9 @@ async def list_sessions(user_id: UUID) -> list[Session]:
 
 
 async def find_addresses(team_id: UUID, sessions: Sequence[Session]) -> dict[str, str]:
-    """Return the addresses from which sessions began, by session id, as far as the audit log has them.
+    """Return the IP addresses from which sessions began, by session id.
 
-    It has recorded them since 0.2.0.
+    They come from the audit log, which has recorded addresses since 0.2.0.
     """
     if not sessions:
         return {}
@@ -103,7 +110,7 @@ async def end_session(session_id: UUID) -> None:
 
 
 async def end_session_of(user: User, session_id: UUID, *, by: Actor) -> bool:
-    """End one of a user's sessions, and record it in the audit log. Returns False if it does not exist."""
+    """End one of a user's sessions, and record that in the audit log. Returns False if it does not exist."""
     async with transaction():
         if not await Session.filter(id=session_id, user_id=user.id).delete():
             return False
@@ -112,7 +119,7 @@ async def end_session_of(user: User, session_id: UUID, *, by: Actor) -> bool:
 
 
 async def end_sessions(user_id: UUID, *, keep: UUID | None = None, by: Actor | None = None) -> None:
-    """End all of a user's sessions except `keep`. The audit log records it unless `by` is None."""
+    """End all of a user's sessions except `keep`. If `by` is given, record that in the audit log."""
     async with transaction():
         user = await User.select_for_update(no_key=True).get_or_none(id=user_id)
         if user is None:

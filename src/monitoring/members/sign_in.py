@@ -13,10 +13,10 @@ from monitoring.members.service import find_user
 
 
 async def authenticate(email: str, password: str, *, is_known: bool = False) -> User | None:
-    """Return the user with their team. None if there is no such user or the password is wrong.
+    """Return the user, with their team; None if there is no such user, or the password is wrong.
 
-    Both refusals take the same time. A hash with outdated parameters is replaced. Callers must first count
-    the attempt. Raises `Problem("service_unavailable")` if too many attempts are waiting.
+    Both cases take the same time. A stored hash with outdated parameters is replaced. Callers must first
+    count the attempt. Raises `Problem("service_unavailable")` if too many attempts are waiting.
     """
     user = await _find_user(email)
     stored_hash = user.password_hash if user else None
@@ -28,10 +28,10 @@ async def authenticate(email: str, password: str, *, is_known: bool = False) -> 
 
 
 async def record_refusal(email: str, action: Action, address: str) -> None:
-    """Record a failed sign-in from an address in the audit log of the user's team.
+    """Record a failed sign-in from an IP address in the audit log of the user's team.
 
-    Nothing is recorded for an unknown email. Call this after sending the reply, so that its timing does not
-    reveal which emails are known.
+    Nothing is recorded for an unknown email. Call this after sending the HTTP response, so that the
+    response's timing does not reveal which emails are known.
     """
     async with transaction():
         if user := await _find_user(email):
@@ -46,7 +46,7 @@ async def _find_user(email: str) -> User | None:
 
 
 async def _rehash(user: User, password: str) -> User | None:
-    """Store a new hash of the same password, and return the user. None if the password has changed."""
+    """Store a new hash of the same password, and return the user; None if the password was changed."""
     unchanged = User.filter(id=user.id, password_hash=user.password_hash)
     user.password_hash = await hash_password(password)
     return user if await unchanged.update(password_hash=user.password_hash) else None

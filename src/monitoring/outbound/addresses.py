@@ -1,4 +1,7 @@
-"""Which addresses may be connected to: public ones, and those that the operator allows. Pure."""
+"""Decides which addresses may be connected to: public ones, and those that the operator allows.
+
+Does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ def read_networks(networks: tuple[str, ...]) -> tuple[Network, ...]:
 def is_permitted(address: Address, allowed_networks: tuple[Network, ...] = ()) -> bool:
     """Return whether an address may be connected to.
 
-    An IPv6 address with embedded IPv4 addresses needs permission for itself and for each of them. An
+    An IPv6 address with embedded IPv4 addresses is permitted only if it and each of them is permitted. An
     IPv4-mapped address counts only as the embedded address, because the kernel connects to that one.
     `allowed_networks` lifts every restriction except those in `_NEVER`.
     """
@@ -75,10 +78,10 @@ _ENDING_IN_IPV4 = (
 )
 _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")  # RFC 8215
 
-_GLOBAL_UNICAST = IPv6Network("2000::/3")  # IANA assigns from this; the rest is special or unassigned
+_GLOBAL_UNICAST = IPv6Network("2000::/3")  # IANA assigns from this block; the rest is special or unassigned
 
-# No setting permits these. Clouds serve credentials to their machines at link-local addresses and the others
-# here.
+# No setting permits these addresses. At the link-local addresses and the other ones below, clouds serve
+# credentials to their machines.
 _NEVER = read_networks(
     (
         "0.0.0.0/32",  # "this machine" to the kernel
@@ -121,7 +124,7 @@ _NOT_PUBLIC = read_networks(
         "2001:db8::/32",
         "2002::/16",
         "2620:4f:8000::/48",
-        "3ffe::/16",  # 6bone, returned
+        "3ffe::/16",  # 6bone, returned to IANA
         "3fff::/20",
     )
 )

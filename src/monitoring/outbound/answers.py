@@ -1,4 +1,4 @@
-"""Reads one HTTP response from one connection, and no more of it than needed."""
+"""Reads one HTTP response from one connection, but only as far as needed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _WITHOUT_BODY = frozenset({_SWITCHING_PROTOCOLS, 204, 304})
 
 
 class Answer(NamedTuple):
-    """A final response, with the decompressed body as far as it was read. `is_cut` means there is more."""
+    """A final response, with the decompressed body as far as it was read.
+
+    `is_cut` means that the body is longer.
+    """
 
     status_code: int
     location: str | None
@@ -36,11 +39,11 @@ class Answer(NamedTuple):
 
 
 class AnswerReader(asyncio.Protocol):
-    """Settles `answer` with an Answer or with ExchangeFailed, and discards everything afterwards.
+    """Completes the future `answer` with an Answer or with ExchangeFailed, and discards all later data.
 
     Reading stops after the head, unless the body reader wants the body. The body of a redirect that will be
     followed is never read. The body has a size limit, and so have all heads together, including interim ones.
-    The whole response has a third limit, since the framing can be many times larger than the body.
+    The response as a whole has a third limit, because the framing can be many times larger than the body.
     """
 
     def __init__(
@@ -67,7 +70,7 @@ class AnswerReader(asyncio.Protocol):
         self._received_bytes = 0
 
     def let_go(self) -> None:
-        """Drop the data read. Otherwise it would live until a garbage collection."""
+        """Release the received data, which would otherwise stay in memory until a garbage collection."""
         self._unread.clear()
         self._body.clear()
         self._body_reader = self._decompressor = None
@@ -75,7 +78,7 @@ class AnswerReader(asyncio.Protocol):
     # Called by the transport
 
     def data_received(self, received: bytes) -> None:
-        """Read heads up to the final one, and as much of its body as is wanted."""
+        """Read heads up to the final one, and as much of its body as the body reader wants."""
         self._received_bytes += len(received)
         if self._on_first_byte:
             self._on_first_byte()
@@ -106,7 +109,7 @@ class AnswerReader(asyncio.Protocol):
     def _end(self) -> None:
         """Handle a connection that the server closed cleanly."""
         if not self._head and self._unread.endswith(b"\n"):
-            self.data_received(b"\n")  # browsers and curl do without the empty line, too
+            self.data_received(b"\n")  # browsers and curl also accept a head without the empty line
         if not self.answer.done():
             if self._framing and self._framing.may_break_off:
                 self._end_body()
@@ -122,7 +125,7 @@ class AnswerReader(asyncio.Protocol):
         self._fail(broken_off("The connection broke off in the middle of the answer"))
 
     def _read_heads(self, received: bytes) -> bytes:
-        """Read interim heads and the final one. Returns what has arrived of the body."""
+        """Read interim heads and the final one. Returns the part of the body that has arrived with them."""
         self._unread += received
         while True:
             end = find_end(self._unread, self._searched_bytes)
@@ -143,7 +146,7 @@ class AnswerReader(asyncio.Protocol):
             self._interim_bytes += end
 
     def _begin(self, head: Head) -> None:
-        """Finish with the head, or begin the body if it is wanted."""
+        """Finish after the head, or begin to read the body if the body reader wants it."""
         self._head = head
         framing = choose_framing(head)
         is_followed = self._follows_redirects and is_redirect(head.status_code, self._location())
@@ -157,7 +160,7 @@ class AnswerReader(asyncio.Protocol):
             self._end_body()
 
     def _read_body(self, received: bytes) -> None:
-        """Pass what has arrived to the body reader, unless it has read enough."""
+        """Decode received bytes and pass them to the body reader, until it has read enough."""
         if not self._body_reader or not self._framing or not self._decompressor:
             return
         if self._received_bytes > MAX_ANSWER_BYTES:
@@ -207,4 +210,4 @@ class AnswerReader(asyncio.Protocol):
     def _fail(self, failed: ExchangeFailed) -> None:
         if not self.answer.done():
             self.answer.set_exception(failed)
-            self.answer.exception()  # marks it as retrieved: nobody awaits it after a failed handshake
+            self.answer.exception()  # avoids asyncio's warning: nothing awaits it after a failed handshake

@@ -1,4 +1,4 @@
-"""Which certificates are trusted, when they expire, and why one is not trusted."""
+"""Decides which certificates are trusted, reads when they expire, and explains why one is not trusted."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _SENTENCES = {
     68: "The certificate, or one of its authorities', is signed with a weak digest: it needs SHA-256",
 }
 
-# Python's defaults, and what they omit although Chromium and curl offer it: RSA key exchange, and SHA-1 for
-# record authentication, which is no signature.
+# Python's default cipher suites, and those that Chromium and curl offer in addition: with RSA key exchange,
+# and with SHA-1 for the authentication of records (not for signatures).
 _SUITES = (
     "@SECLEVEL=2:ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:DHE+AES:kRSA+AESGCM:kRSA+AES:!aNULL:!eNULL:!aDSS:!AESCCM"
 )
 _ALL_SUITES = "@SECLEVEL=0:ALL:!eNULL"
-# Browsers connect to servers older than RFC 5746, too. `ssl` names this option since 3.12.
+# Browsers also connect to servers older than RFC 5746. `ssl` has a name for this option since Python 3.12.
 _LEGACY_SERVER_CONNECT = getattr(ssl, "OP_LEGACY_SERVER_CONNECT", 0x4)
 
 NO_TLS = "The server does not speak TLS on this port"
@@ -70,7 +70,10 @@ _LONG_LENGTH = 0x80
 
 
 class Expiry(NamedTuple):
-    """When the first certificate of a chain expires, and whether it is an authority's or the server's own."""
+    """The earliest expiry in a chain of certificates.
+
+    `is_of_authority` is whether that certificate is an authority's, rather than the server's own.
+    """
 
     at: datetime
     is_of_authority: bool
@@ -91,7 +94,7 @@ def make_verifying_context(ca_file: str | None, certificate_authority: str | Non
     else:
         context = ssl.create_default_context(cadata=certificate_authority)
         trust_authority(context, certificate_authority)
-    # Since 3.13, Python is stricter with authorities than browsers are.
+    # Since 3.13, Python is stricter with certificate authorities than browsers are.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     # Only the subject alternative names identify a host (RFC 9525 §6.3).
     context.hostname_checks_common_name = False
@@ -99,7 +102,7 @@ def make_verifying_context(ca_file: str | None, certificate_authority: str | Non
 
 
 def make_browsing_context(ca_file: str | None, certificate_authority: str | None = None) -> ssl.SSLContext:
-    """Verify as `make_verifying_context` does, and accept every server that browsers accept."""
+    """Return a context like that of `make_verifying_context`, but for all servers that browsers accept."""
     context = make_verifying_context(ca_file, certificate_authority)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers(_SUITES)
@@ -110,7 +113,7 @@ def make_browsing_context(ca_file: str | None, certificate_authority: str | None
 def make_trusting_context() -> ssl.SSLContext:
     """Return a context that verifies nothing, and connects to any server that OpenSSL can.
 
-    Weak protection is accepted, too.
+    It also accepts weak encryption.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -122,7 +125,10 @@ def make_trusting_context() -> ssl.SSLContext:
 
 
 def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
-    """Return why a handshake failed; with `expired`, name that certificate and its date."""
+    """Return a sentence about why a handshake failed.
+
+    If a certificate has expired and `expired` is given, the sentence has that certificate and its date.
+    """
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code == EXPIRED and expired:
             return f"{expired.subject} expired on {expired.at:%Y-%m-%d}"
@@ -133,9 +139,9 @@ def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
 
 @lru_cache(maxsize=2048)
 def expiry_of(certificate: bytes) -> datetime | None:
-    """Return the notAfter of a DER certificate (RFC 5280 §4.1); None if it cannot be found.
+    """Return the notAfter of a DER certificate (RFC 5280 §4.1). None if it cannot be found.
 
-    It is parsed by hand: it is only a few fields deep, and `ssl` returns it for verified certificates only.
+    It is parsed by hand, because `ssl` returns it only for verified certificates, and it is easy to find.
     """
     try:
         fields = _Elements(_Elements(_Elements(certificate).enter(_SEQUENCE)).enter(_SEQUENCE))
@@ -152,7 +158,10 @@ def expiry_of(certificate: bytes) -> datetime | None:
 
 
 def find_first_expiry(chain: Sequence[bytes]) -> Expiry | None:
-    """Return the earliest expiry of DER certificates, the server's first; None if none can be read."""
+    """Return the earliest expiry in a chain of DER certificates. None if none can be read.
+
+    `chain` begins with the server's own certificate.
+    """
     expiries = [Expiry(at, number > 0) for number, each in enumerate(chain) if (at := expiry_of(each))]
     return min(expiries, default=None)
 
@@ -160,13 +169,13 @@ def find_first_expiry(chain: Sequence[bytes]) -> Expiry | None:
 def read_chain(tls: ssl.SSLObject) -> list[bytes]:
     """Return the DER certificates after a handshake, the server's own first.
 
-    If the server was verified, this is the verified chain with its authority; otherwise, it is what the
-    server sent.
+    If the server was verified, this is the verified chain with its authority. Otherwise, these are the
+    certificates that the server sent.
     """
     is_verified = tls.context.verify_mode is ssl.CERT_REQUIRED
     if sys.version_info >= (3, 13):
         return tls.get_verified_chain() if is_verified else tls.get_unverified_chain()
-    # Until 3.12, only the undocumented inner object has them.
+    # Before Python 3.13, only the undocumented inner object has these methods.
     within = tls._sslobj  # type: ignore[attr-defined]  # noqa: SLF001
     chain = within.get_verified_chain() if is_verified else within.get_unverified_chain()
     return [certificate.public_bytes(_DER) for certificate in chain or ()]
@@ -174,7 +183,7 @@ def read_chain(tls: ssl.SSLObject) -> list[bytes]:
 
 def read_names(certificate: bytes) -> list[str]:
     """Return the host names that a DER certificate covers: its DNS alternative names (RFC 5280 §4.2.1.6)."""
-    from cryptography import x509  # noqa: PLC0415 - few monitors look at names
+    from cryptography import x509  # noqa: PLC0415 - few monitors check names
 
     try:
         extensions = x509.load_der_x509_certificate(certificate).extensions

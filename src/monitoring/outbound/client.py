@@ -1,4 +1,4 @@
-"""Sends HTTP requests to untrusted addresses. Any failure of the other side is a result, not an exception."""
+"""Sends HTTP requests to untrusted addresses. A failing network or server is a result, not an exception."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class HttpClient:
         self._dialer = dialer
 
     async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
-        """Send a request and return the result, whatever the network and the other side do.
+        """Send a request and return its result, even if the network or the server fails.
 
-        The exchange ends with the response's head. With a body reader it ends with the body, or earlier: when
-        the reader has read enough, or at the size limit.
+        The exchange ends with the response's head. With a body reader, it ends with the body, or earlier when
+        the reader has read enough or the size limit is reached.
 
-        Raises ValueError for an invalid request, and OSError when this machine has no sockets left. Neither
-        is the other side's fault.
+        Raises ValueError for an invalid request, and OSError when this machine has no sockets left, because
+        the server causes neither.
         """
         try:
             return await self._dialer.call(partial(_follow, request, body_reader), request.timeout_seconds)
@@ -50,7 +50,7 @@ class HttpClient:
 
 
 async def _follow(request: OutboundRequest, body_reader: BodyReader | None, call: Call) -> Exchange:
-    """Send a request, and follow redirects if the request says so."""
+    """Send a request, follow redirects if `request.follow_redirects` is set, and return the last result."""
     hop, cookies = _first_hop(request), Cookies()
     expiries: list[Expiry] = []
     for _ in range(MAX_REDIRECTS + 1):

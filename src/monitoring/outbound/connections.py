@@ -29,12 +29,12 @@ from monitoring.outbound.targets import Endpoint
 from monitoring.outbound.tls_channel import TlsChannel
 from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings, show_certificate
 
-# A name's owner chooses its addresses. One check must not become a scan of a thousand of them.
+# A name's owner chooses its addresses. One check must not become a scan of a thousand addresses.
 MAX_ADDRESSES_TRIED = 4
 MAX_SECOND_LOOK_SECONDS = 2.0
 
-# Contexts for monitors with their own certificates. One that trusts the system's authorities takes a
-# megabyte.
+# The number of cached TLS contexts. A monitor with its own certificates needs its own context. A context that
+# trusts the system's authorities takes a megabyte.
 _MAX_CONTEXTS = 64
 
 Reader = TypeVar("Reader", bound=asyncio.Protocol)
@@ -55,9 +55,9 @@ class Connection(NamedTuple, Generic[Reader]):
 
 
 class Destination(NamedTuple):
-    """What to connect to. `tls_host` is the host that the certificate must cover; None without TLS.
+    """What to connect to. `tls_host` is the host that the certificate must cover, or None without TLS.
 
-    `addresses` are those of `host`. `ask_for_tls` runs before the handshake.
+    `addresses` are the addresses of `host`. `ask_for_tls` runs before the TLS handshake.
     """
 
     host: str
@@ -104,10 +104,10 @@ class Connector:
         return connection
 
     async def ping(self, _: Endpoint, addresses: Sequence[Address], deadline: float) -> float:
-        """Ping the addresses in turn, and return the round trip in milliseconds.
+        """Ping the addresses in turn until one responds, and return the round-trip time in milliseconds.
 
-        Raises ExchangeFailed, PermissionError if the kernel does not permit pings, and OSError as `open`
-        does.
+        Raises ExchangeFailed, PermissionError if the kernel does not permit pings, and OSError when this
+        machine has no sockets left.
         """
         return await try_in_turn(addresses, ping, deadline)
 
@@ -138,9 +138,9 @@ class Connector:
 
 
 async def _look_again(peer: tuple[str, int], destination: Destination, deadline: float) -> Expiry | None:
-    """Reconnect without verifying, to find out which certificate expired: OpenSSL does not report it.
+    """Reconnect without verification to find the expired certificate, which OpenSSL does not report.
 
-    Returns None if nothing that the server sends has expired, so that a trusted authority must have.
+    Returns None if the server sends no expired certificate. Then a trusted authority's has expired.
     """
     loop = asyncio.get_running_loop()
     seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
@@ -161,13 +161,13 @@ async def _look_again(peer: tuple[str, int], destination: Destination, deadline:
 
 
 async def _ask(transport: asyncio.Transport, server: Listener, ask_for_tls: AskForTls) -> TlsChannel:
-    """Ask the server for TLS, and hand the connection to a channel before its handshake."""
+    """Request TLS in the server's protocol, and return a channel for the connection, before its handshake."""
     try:
         await ask_for_tls(transport, server)
     except BaseException:
         transport.abort()
         raise
-    if not server.is_silent:  # it would be taken for TLS data (CVE-2011-0411)
+    if not server.is_silent:  # the data would be mistaken for TLS data (CVE-2011-0411)
         transport.abort()
         raise invalid("The server did not wait for the TLS handshake")
     channel = TlsChannel()
@@ -190,7 +190,7 @@ def _make_context(settings: TlsSettings, ca_file: str | None, *, verifies: bool)
 
 
 def choose(addresses: Sequence[Address]) -> list[Address]:
-    """Return the addresses to try, alternating IPv4 and IPv6, since one may not work (RFC 8305 §4)."""
+    """Return the addresses to try, alternating IPv4 and IPv6, because either may not work (RFC 8305 §4)."""
     if len(addresses) == 1:
         return list(addresses)
     preferred = [address for address in addresses if address.version == addresses[0].version]
@@ -202,7 +202,10 @@ def choose(addresses: Sequence[Address]) -> list[Address]:
 async def try_in_turn(
     addresses: Sequence[Address], attempt: Callable[[Address], Awaitable[Result]], deadline: float
 ) -> Result:
-    """Return the first successful attempt's result; only the last attempt may take all the time left."""
+    """Try some of the addresses in turn, and return the result of the first successful attempt.
+
+    Each attempt except the last gets half of the time left until `deadline`.
+    """
     loop = asyncio.get_running_loop()
     *others, last = choose(addresses)
     for address in others:

@@ -1,7 +1,7 @@
-"""The cookies of one check: a site gets back what it set on an earlier hop (RFC 6265).
+"""The cookies of one check: after a redirect, a site gets back the cookies that it set before (RFC 6265).
 
-`http.cookiejar` knows no public suffixes, and does not return cookies that an IP address or `localhost` set
-with their own name as the domain.
+`http.cookiejar` is not used, because it knows no public suffixes. It also does not return cookies that an IP
+address or `localhost` set with their own name as the domain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from monitoring.outbound.targets import Target
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
-# As in browsers and curl. Servers reject requests with more.
+# The limits of browsers and curl. Servers reject requests with larger headers.
 MAX_COOKIE_BYTES = 4096
 MAX_HEADER_BYTES = 8190
 
@@ -56,7 +56,10 @@ class Cookies:
                 self._keep(target, written)
 
     def write(self, target: Target, given: str = "") -> str:
-        """Return a request's Cookie header, or "". A stored cookie replaces a given one of the same name."""
+        """Return a request's Cookie header, or "" if no cookie applies.
+
+        `given` is the caller's own Cookie header. A stored cookie replaces a given cookie of the same name.
+        """
         kept = [cookie for cookie in self._cookies.values() if cookie.is_for(target)]
         names = {_name_of(cookie.pair) for cookie in kept}
         pairs = [pair for each in given.split(";") if (pair := each.strip()) and _name_of(pair) not in names]
@@ -112,7 +115,7 @@ def _is_trustworthy(target: Target) -> bool:
 
 
 def _is_over(attributes: dict[str, str]) -> bool:
-    """Return whether a cookie has expired: Max-Age outranks Expires (RFC 6265 §5.3 step 3)."""
+    """Return whether a cookie has expired. Max-Age takes precedence over Expires (RFC 6265 §5.3 step 3)."""
     if re.fullmatch(r"-?\d{1,18}", max_age := attributes.get("max-age", "")):
         return int(max_age) <= 0
     try:
@@ -122,7 +125,7 @@ def _is_over(attributes: dict[str, str]) -> bool:
     return expires_at.replace(tzinfo=expires_at.tzinfo or UTC) <= datetime.now(UTC)
 
 
-@cache  # a fifth of a second and 3 MiB, which only cookies for several hosts need
+@cache  # loading takes 0.2 seconds and 3 MiB, and only cookies for several hosts need it
 def _public_suffixes() -> PublicSuffixList:
     from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - as above
 

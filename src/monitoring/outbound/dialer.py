@@ -34,10 +34,13 @@ class Names(Protocol):
     """Resolves host names and looks up their records."""
 
     async def resolve(self, host: str) -> list[Address]:
-        """Return a host's addresses, the most promising first. Raises what `Dialer.call` raises."""
+        """Return a host's addresses, the preferred ones first. Raises what `Dialer.call` raises."""
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return a name's records from this server, or from the operator's. Raises as `resolve` does."""
+        """Return a name's records from `server`, or from the operator's name servers if it is None.
+
+        Raises what `resolve` raises.
+        """
 
 
 class Hosts(Protocol):
@@ -53,7 +56,7 @@ class Hosts(Protocol):
         """Connect, perform any TLS handshake, and attach a new reader. Raises what `Dialer.call` raises."""
 
     async def ping(self, endpoint: Endpoint, addresses: Sequence[Address], deadline: float) -> float:
-        """Return the round trip of an echo in milliseconds. Raises what `Call.ping` raises."""
+        """Ping a host, and return the round-trip time in milliseconds. Raises what `Call.ping` raises."""
 
 
 @asynccontextmanager
@@ -66,9 +69,9 @@ async def open_dialer(
 ) -> AsyncIterator[Dialer]:
     """Open a dialer for the running loop. When the block ends, calls in progress are cancelled.
 
-    `allowed_networks` (CIDR) may be reached although they are not public; cloud metadata addresses never may.
-    `ca_file` replaces the system's certificate authorities. `may_ping` is the operator's permission; the
-    kernel must permit pings, too.
+    Addresses in `allowed_networks` (CIDR) are permitted although they are not public. Cloud metadata
+    addresses are never permitted. `ca_file` replaces the system's certificate authorities. `may_ping` is the
+    operator's permission to ping. The kernel must permit pings, too.
     """
     async with Resolver(dns_servers) as resolver:
         dialer = Dialer(resolver, Connector(ca_file), read_networks(allowed_networks), may_ping=may_ping)
@@ -89,7 +92,7 @@ def open_configured_dialer(settings: Settings) -> AbstractAsyncContextManager[Di
 
 
 class Dialer:
-    """Makes calls, never more at once than the process has connections for."""
+    """Makes calls to untrusted hosts. The process's limit of open files limits concurrent calls."""
 
     def __init__(
         self,
@@ -123,11 +126,11 @@ class Dialer:
             await asyncio.wait(ends.values())
 
     async def call(self, talk: Callable[[Call], Awaitable[Result]], timeout_seconds: float) -> Result:
-        """Run `talk`, which connects and speaks a protocol, within this time, and return its result.
+        """Run `talk`, which connects to a host and speaks a protocol, with a timeout, and return its result.
 
-        The time starts when a connection is free: a process uses at most half of the files it may open.
-        Raises ExchangeFailed for any failure of the network or the other side, including timeouts, and
-        OSError when this machine has no sockets left, which says nothing about the other side.
+        If too many calls are in progress, the call waits first. Waiting does not count towards the timeout.
+        Raises ExchangeFailed for any failure of the network or the host, including timeouts. Raises OSError
+        when this machine has no sockets left, because that is not a failure of the host.
         """
         task = cast("asyncio.Task[object]", asyncio.current_task())
         self._calling[task] = None
@@ -148,7 +151,7 @@ class Dialer:
                     failed.timings = call.stopwatch.timings()
                     raise failed from None
                 except ExchangeFailed as failed:
-                    # A blocked address gets no timings: they would reveal what listens there.
+                    # A blocked address has no timings, because they would reveal what listens there.
                     if failed.failure.code != FailureCode.BLOCKED_ADDRESS:
                         failed.timings = call.stopwatch.timings()
                     raise
@@ -158,9 +161,9 @@ class Dialer:
 
 
 class Call:
-    """Connects within the time of one call, and again to another host after a redirect.
+    """Opens the connections of one call: the first, and another one after each redirect.
 
-    `deadline` is a moment on the loop's clock.
+    `deadline` is a time of the event loop's clock.
     """
 
     def __init__(
@@ -179,7 +182,7 @@ class Call:
         self.stopwatch = Stopwatch()
         self.deadline = asyncio.get_running_loop().time() + timeout_seconds
 
-    async def connect(  # noqa: PLR0913 - how to secure it
+    async def connect(  # noqa: PLR0913 - most are about TLS
         self,
         endpoint: Endpoint,
         new_reader: Callable[[], Reader],
@@ -191,8 +194,8 @@ class Call:
     ) -> Connection[Reader]:
         """Resolve the endpoint's host, check its addresses, and connect. The caller closes the connection.
 
-        With `tls_host` the connection is secured, and the certificate must be for that host; `ask_for_tls`
-        runs first. Raises what `Dialer.call` raises.
+        With `tls_host`, the connection uses TLS, and the certificate must be for that host. `ask_for_tls`
+        runs before the TLS handshake. Raises what `Dialer.call` raises.
         """
         addresses = await self.find_addresses(endpoint)
         destination = Destination(
@@ -201,13 +204,16 @@ class Call:
         return await self._connector.open(destination, new_reader, self.deadline, self.stopwatch)
 
     async def find_addresses(self, endpoint: Endpoint) -> Sequence[Address]:
-        """Resolve the endpoint's host, and check its addresses. Raises what `Dialer.call` raises."""
+        """Resolve the endpoint's host, check its addresses, and return them.
+
+        Raises what `Dialer.call` raises.
+        """
         addresses = [endpoint.address] if endpoint.address else await self._resolve(endpoint.host)
         self.judge(addresses)
         return addresses
 
     async def ping(self, endpoint: Endpoint, ip_version: int | None = None) -> float:
-        """Resolve the endpoint's host, check its addresses, and return an echo's round trip in milliseconds.
+        """Ping the endpoint's host after checking its addresses. Returns the round trip in milliseconds.
 
         With `ip_version`, only addresses of this version are pinged. Raises what `Dialer.call` raises, and
         PermissionError if pings are not permitted.
@@ -223,10 +229,10 @@ class Call:
         return await self._connector.ping(endpoint, addresses, self.deadline)
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return a name's records from this name server, whose address is checked, or from the operator's.
+        """Return a name's records from the name server `server`, or from the operator's if it is None.
 
-        The operator's name servers may know internal names, so the addresses that they return are checked.
-        Raises what `Dialer.call` raises.
+        The address of `server` is checked. The operator's name servers may know internal names, so the
+        addresses that they return are checked. Raises what `Dialer.call` raises.
         """
         if server and server.address:
             self.judge([server.address])
@@ -238,7 +244,7 @@ class Call:
         return records
 
     def judge(self, addresses: Iterable[Address]) -> None:
-        """Raise ExchangeFailed unless every address is permitted: one blocked address blocks the host."""
+        """Raise ExchangeFailed unless every address is permitted. One blocked address blocks the host."""
         for address in addresses:
             if not is_permitted(address, self._allowed_networks):
                 raise blocked()

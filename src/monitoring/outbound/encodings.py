@@ -1,4 +1,4 @@
-"""Decompresses bodies (RFC 9110 §8.4) as they arrive. Pure."""
+"""Decompresses bodies (RFC 9110 §8.4) piece by piece. Does no I/O."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import zlib
 
 from monitoring.outbound.failures import invalid
 
-MAX_GZIP_MEMBERS = 256  # an honest mebibyte has a few dozen
+MAX_GZIP_MEMBERS = 256  # a normal body of a mebibyte has a few dozen
 MAX_CODINGS = 5  # as in curl
 MAX_INNER_RATIO = 8  # output limit of intermediate layers, relative to `max_bytes`
 
@@ -21,9 +21,9 @@ _NOT_ASKED_FOR = frozenset({"br", "compress", "dcb", "dcz", "x-compress", "zstd"
 
 
 class Decompressor:
-    """Decodes a Content-Encoding piece by piece, up to `max_bytes`. `is_cut` means that there was more.
+    """Decodes a body with a Content-Encoding, up to `max_bytes`. `is_cut` means that the body is longer.
 
-    Many servers send a charset or an unknown coding there. It is ignored, as in browsers. Raises
+    Many servers send a charset or an unknown coding in the header. It is ignored, as in browsers. Raises
     ExchangeFailed for a coding that was not requested, and for more than `MAX_CODINGS`.
     """
 
@@ -43,7 +43,7 @@ class Decompressor:
         self.is_cut = False
 
     def read(self, piece: bytes) -> bytes:
-        """Return what the piece adds to the body. Raises ExchangeFailed if its compression is broken."""
+        """Return the decoded piece of the body. Raises ExchangeFailed if its compression is broken."""
         for layer in self._layers:
             piece = layer.inflate(piece)
         self.is_cut = len(piece) > self._room or any(layer.is_full for layer in self._layers)
@@ -58,7 +58,7 @@ class Decompressor:
 
 
 class _Layer:
-    """One coding, which inflates to no more than `max_bytes`.
+    """Decodes one coding, up to `max_bytes` of output.
 
     Bytes after a compressed body are ignored, as in browsers, unless they are another member of a gzip file
     (RFC 1952 §2.2).
@@ -74,16 +74,16 @@ class _Layer:
 
     @property
     def is_full(self) -> bool:
-        """Whether there may be more than what was inflated."""
+        """Whether the size limit was reached, so there may be more data."""
         return self._room == 0
 
     @property
     def is_complete(self) -> bool:
-        """Whether the body ended where its compression ends. An empty body need not be compressed."""
+        """Whether the compressed data is complete. An empty body counts as complete."""
         return not self._members or self._inflating.eof
 
     def inflate(self, piece: bytes) -> bytes:
-        """Inflate as much as fits, member by member."""
+        """Return the decompressed piece, as far as the size limit allows."""
         rest, inflated = self._after_member + piece, []
         self._after_member = b""
         while rest and not self._is_over and self._room:
@@ -113,5 +113,5 @@ class _Layer:
 
 
 def _codings(encoding: str) -> list[str]:
-    """Parse a list, in which elements may be empty (RFC 9110 §5.6.1)."""
+    """Parse a header's list of codings, ignoring empty elements (RFC 9110 §5.6.1)."""
     return [coding for written in encoding.split(",") if (coding := written.strip().lower())]

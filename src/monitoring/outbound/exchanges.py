@@ -21,7 +21,7 @@ Headers: TypeAlias = "Mapping[bytes, Sequence[bytes]]"
 
 @dataclass(frozen=True, kw_only=True)
 class OutboundRequest:
-    """A request, which caches the bytes to send.
+    """A request. It caches the bytes to send.
 
     `timeout_seconds` covers the whole exchange, including redirects and reading. The client certificate of
     `tls` is presented only to the origin of `url`.
@@ -38,7 +38,7 @@ class OutboundRequest:
 
     @cached_property
     def first_hop(self) -> Hop:
-        """Where the request goes first. Raises UnusableUrl."""
+        """The request to `url`, before any redirect. Raises UnusableUrl."""
         return Hop(read_target(self.url), self.method, self.headers, self.body)
 
 
@@ -56,9 +56,9 @@ class Exchange(NamedTuple):
     """The result of a request: a status and the body as far as it was read, or a failure.
 
     `is_cut` means that reading ended before the body did. `headers` are the response's, as bytes with names
-    in lower case. `retry_after` is that header unparsed, or empty. `tls_expires_at` is the earliest expiry of
-    all certificates involved, including authorities and redirects, and `expiring_certificate` describes that
-    certificate.
+    in lower case. `retry_after` is the unparsed Retry-After header, or empty. `tls_expires_at` is the
+    earliest expiry of all certificates involved, including those of authorities and redirects.
+    `expiring_certificate` describes that certificate.
     """
 
     status_code: int | None = None

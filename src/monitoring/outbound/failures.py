@@ -1,6 +1,6 @@
-"""Why an exchange with an untrusted server fails, as codes and as sentences for people.
+"""The reasons why an exchange with an untrusted server fails, as codes and as sentences for people.
 
-No sentence contains an address, or anything that the other side sent.
+No sentence contains an address, or anything that the server sent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from monitoring.outbound.stopwatch import Phase, Timings
 
-# When this machine has run out of these resources, the other side is not at fault.
+# The errors of a machine that has run out of resources. They are not the server's fault.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
@@ -39,7 +39,7 @@ class Failure:
 
 
 class ExchangeFailed(Exception):  # noqa: N818 - to the caller it is an outcome
-    """Raised where an exchange fails.
+    """An exchange has failed.
 
     `tls_expires_at` is set if an expired certificate is the reason, and `timings` once the call has ended.
     """
@@ -55,7 +55,7 @@ class ExchangeFailed(Exception):  # noqa: N818 - to the caller it is an outcome
 def blocked() -> ExchangeFailed:
     """Return the failure for every blocked address.
 
-    All of them share one sentence, so that a client learns nothing about this service's own network.
+    The message is the same for all addresses, so a client learns nothing about this service's own network.
     """
     return ExchangeFailed(FailureCode.BLOCKED_ADDRESS, "The address is not one that may be reached from here")
 
@@ -77,5 +77,5 @@ def broken_off(message: str) -> ExchangeFailed:
 
 
 def is_ours(error: OSError) -> bool:
-    """Return whether this machine has run out of sockets or memory: the other side is not at fault."""
+    """Return whether this machine has run out of sockets or memory, which is not the server's fault."""
     return error.errno in _OURS

@@ -1,4 +1,4 @@
-"""Extracts bodies from their framing (RFC 9112 §6, §7), piece by piece. Pure."""
+"""Extracts bodies from their framing (RFC 9112 §6, §7), piece by piece. Does no I/O."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from monitoring.outbound.heads import NOT_HTTP, Head, find_length, is_chunked
 
 MAX_CHUNK_LINE_BYTES = 16_384
 
-# The end of a chunk, which some servers omit, and the next chunk's size line
+# The line break after a chunk, which some servers omit, and the next chunk's size line
 _SIZE = re.compile(rb"(?:\r?\n)?[ \t]*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\n]*)?\r?\n")
 
 
 class Framing(Protocol):
-    """How a body ends. `is_over`: it has ended. `may_break_off`: it ends with its connection."""
+    """Determines where a body ends. `is_over` is whether it has ended.
+
+    `may_break_off` is whether the end of the connection is a regular end of the body.
+    """
 
     is_over: bool
     may_break_off: bool
@@ -47,7 +50,7 @@ class _Whole:
 
 
 class _Chunks:
-    """Chunks, whose lines may end with LF alone. The body ends before its trailers, which are ignored."""
+    """A chunked body. Lines may end with LF alone. Trailers after the body are ignored."""
 
     may_break_off = False
 

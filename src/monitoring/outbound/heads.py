@@ -1,6 +1,6 @@
-"""Parses the head of a response (RFC 9112 §4, §5) as leniently as Chromium. Pure.
+"""Parses the head of a response (RFC 9112 §4, §5) as leniently as Chromium. Does no I/O.
 
-Leniency permits no response smuggling, since a connection carries one response.
+Leniency does not allow response smuggling here, because each connection carries only one response.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NOT_HTTP = "The answer is not HTTP"
 
 # Chromium finds the status line after up to four bytes left over from an earlier body.
 _MAX_BYTES_BEFORE = 4
-_PROTOCOL = rb"(?s:.{0,4}?)(?:HTTP|ICY)"  # radio stations say ICY
+_PROTOCOL = rb"(?s:.{0,4}?)(?:HTTP|ICY)"  # radio streams send ICY
 _BEGINNING = re.compile(_PROTOCOL, re.IGNORECASE)
 _MAX_BEGINNING_BYTES = 8
 _STATUS_LINE = re.compile(_PROTOCOL + rb"(?:/\d+(?:\.\d+)?)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
@@ -37,16 +37,19 @@ class Head(NamedTuple):
 
 
 def find_end(received: bytes | bytearray, searched_bytes: int) -> int | None:
-    """Return the position after the head's end, or None if its end has not arrived.
+    """Return the position after the end of the head, or None if the end has not arrived.
 
-    `searched_bytes` is how many bytes the previous search covered.
+    `searched_bytes` is the number of bytes that the previous search covered.
     """
     ended = _END.search(received, max(searched_bytes - 2, _MAX_BYTES_BEFORE))
     return ended.end() if ended else None
 
 
 def check_beginning(received: bytes | bytearray, *, is_all: bool = False) -> None:
-    """Raise ExchangeFailed if `received` cannot become a head or, with `is_all`, is no head."""
+    """Raise ExchangeFailed if `received` does not begin like a head.
+
+    `is_all` means that no more bytes follow. Without it, fewer than eight bytes always pass.
+    """
     if (is_all or len(received) >= _MAX_BEGINNING_BYTES) and not _BEGINNING.match(received):
         raise invalid(NOT_HTTP)
 
@@ -54,7 +57,7 @@ def check_beginning(received: bytes | bytearray, *, is_all: bool = False) -> Non
 def read_head(written: bytes) -> Head:
     """Parse a head. Raises ExchangeFailed if it has no valid status.
 
-    Lines without a colon or a name are ignored. A name may contain whatever the server put there.
+    Lines without a colon or a name are ignored. Header names may contain any characters.
     """
     if b"\n " in written or b"\n\t" in written:
         written = _FOLD.sub(b" ", written)
@@ -77,9 +80,9 @@ def is_chunked(head: Head) -> bool:
 
 
 def find_length(head: Head) -> int | None:
-    """Return the Content-Length; None if it is missing or not a number (RFC 9110 §8.6).
+    """Return the Content-Length. None if it is missing or not a number (RFC 9110 §8.6).
 
-    Raises ExchangeFailed if there are several that differ.
+    Raises ExchangeFailed if there are several different ones.
     """
     lengths = {int(each) for each in _members(head, b"content-length") if _LENGTH.fullmatch(each)}
     if len(lengths) > 1:

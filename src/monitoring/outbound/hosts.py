@@ -8,7 +8,7 @@ _HOST = re.compile(r"[a-z]+://(?:\[([^\]]+)\]|([^:/?]+))")
 
 
 def host_of(url: str) -> str:
-    """Return the host as written; an IPv6 address is returned without its brackets."""
+    """Return a URL's host as written. An IPv6 address is returned without its brackets."""
     matched = _HOST.match(url)
     if not matched:
         raise ValueError("not a URL with a host")

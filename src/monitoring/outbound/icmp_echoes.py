@@ -16,7 +16,8 @@ from time import perf_counter
 from monitoring.outbound.addresses import Address
 from monitoring.outbound.failures import broken_off, is_ours
 
-# One lost packet proves nothing. `ping` uses the same interval.
+# The interval of echo requests, which are repeated because a packet may get lost. The command `ping` uses the
+# same interval.
 SECONDS_BETWEEN = 1.0
 MAX_REPLY_BYTES = 2048
 
@@ -41,10 +42,10 @@ def may_ping() -> bool:
 
 
 async def ping(address: Address) -> float:
-    """Send an echo request every second until one is answered, and return its round trip in milliseconds.
+    """Send an echo request every second until a reply arrives, and return its round trip in milliseconds.
 
-    The caller limits the time. Raises ExchangeFailed, PermissionError if the kernel does not permit pings,
-    and OSError when this machine has no sockets left.
+    There is no timeout: the caller must set one. Raises ExchangeFailed, PermissionError if the kernel does
+    not permit pings, and OSError when this machine has no sockets left.
     """
     family, protocol, request, reply = _KINDS[address.version]
     with socket.socket(family, socket.SOCK_DGRAM, protocol) as pinging:

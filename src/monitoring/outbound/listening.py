@@ -6,7 +6,7 @@ import asyncio
 
 
 class Listener(asyncio.Protocol):
-    """Buffers what arrives on a connection until it is read. Only one task may read at a time."""
+    """Buffers the data that arrives on a connection until it is read. Only one task may read at a time."""
 
     def __init__(self) -> None:
         self._heard = bytearray()
@@ -19,7 +19,7 @@ class Listener(asyncio.Protocol):
         return not self._heard
 
     async def read_until(self, wanted: bytes, max_bytes: int) -> bytes:
-        """Read up to and including the first `wanted`.
+        """Read and return the data up to and including the first `wanted`.
 
         Raises asyncio.LimitOverrunError if it is not found within `max_bytes`, and
         asyncio.IncompleteReadError if the connection ends first.
@@ -31,7 +31,7 @@ class Listener(asyncio.Protocol):
         return self._take(found_at + len(wanted))
 
     async def read_exactly(self, count: int) -> bytes:
-        """Read this many bytes. Raises asyncio.IncompleteReadError if the connection ends first."""
+        """Read and return `count` bytes. Raises asyncio.IncompleteReadError if the connection ends first."""
         while len(self._heard) < count:
             await self._hear_more()
         return self._take(count)

@@ -1,6 +1,6 @@
 """Queries DNS servers for records of any type. It loads dnspython, which takes 9 MiB.
 
-A record is compared in its canonical form (RFC 4034 §6.2), and a TXT record by its whole text.
+Records are returned in their canonical form (RFC 4034 §6.2), and TXT records as their text, to compare them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ import dns.reversename
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid, is_ours
 from monitoring.outbound.targets import Endpoint
 
-# A datagram may be lost. resolv.conf(5) retries after the same time.
+# The timeout of a query, after which the next server is queried, because a datagram may be lost. It is the
+# default of resolv.conf(5).
 SECONDS_BETWEEN = 5.0
 
 _SENTENCES = {
@@ -39,11 +40,11 @@ class UnreadableRecord(ValueError):  # noqa: N818 - to a client it is a mistake 
 
 
 async def find_records(host: str, record_type: str, servers: Sequence[Endpoint]) -> list[bytes]:
-    """Return the records of a name, or of the reverse name of an address; at least one.
+    """Return the records of a name or, if `host` is an address, of its reverse name. There is at least one.
 
     The servers are queried in turn until one responds, over TCP if a response is truncated. Aliases are
-    followed. The caller limits the time. Raises ExchangeFailed, and OSError when this machine has no sockets
-    left.
+    followed. There is no timeout: the caller must set one. Raises ExchangeFailed, and OSError when this
+    machine has no sockets left.
     """
     query = dns.message.make_query(_name_of(host), record_type, use_edns=0)
     try:
@@ -60,9 +61,9 @@ async def find_records(host: str, record_type: str, servers: Sequence[Endpoint])
 
 
 def read_record(record_type: str, written: str) -> bytes:
-    """Parse a record as zone files and `dig` write it (RFC 1035 §5.1); a name's last dot is optional.
+    """Parse a record in the format of zone files and `dig` (RFC 1035 §5.1). A name's last dot is optional.
 
-    A TXT record that does not begin with a quotation mark is taken as plain text. Raises UnreadableRecord.
+    A TXT record that does not begin with a quotation mark is plain text. Raises UnreadableRecord.
     """
     if record_type == "TXT" and not written.startswith('"'):
         return written.encode()

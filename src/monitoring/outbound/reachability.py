@@ -9,14 +9,15 @@ from monitoring.outbound.failures import ExchangeFailed
 from monitoring.outbound.targets import Target, UnusableUrl, read_target
 from monitoring.settings import Settings
 
-# A client waits for this. Nothing depends on the result: every connection checks its addresses again.
+# Short, because a client waits for the result. Security does not depend on the result, because every
+# connection checks its addresses again.
 RESOLVING_SECONDS = 2.0
 
 
 async def may_be_reached(url: str, settings: Settings) -> bool:
     """Return whether all current addresses of the URL's host may be connected to.
 
-    A host that cannot be resolved within `RESOLVING_SECONDS` has no addresses yet, so it passes.
+    The result is True for a host that cannot be resolved within `RESOLVING_SECONDS`: it has no addresses yet.
     """
     try:
         target = read_target(url)

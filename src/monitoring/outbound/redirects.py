@@ -1,4 +1,7 @@
-"""The next request after a redirect: the rules of the Fetch standard, but stricter across origins. Pure."""
+"""Determines the next request after a redirect, by the Fetch standard, but stricter across origins.
+
+Does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ MAX_REDIRECTS = 10
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SEE_OTHER = 303
-# What browsers send to every server. Any other header may be a secret, whatever its name.
+# The headers that browsers send to every server. Any other header may contain a secret.
 _FOR_EVERYBODY = frozenset(
     {"accept", "accept-charset", "accept-language", "cache-control", "dnt", "pragma", "user-agent"}
 )
@@ -45,8 +48,8 @@ def is_redirect(status_code: int, location: str | None) -> bool:
 def next_hop(hop: Hop, status_code: int, location: str) -> Hop:
     """Return the request that a redirect leads to. Raises UnusableUrl.
 
-    Another origin gets no body, even after 307 and 308, which keep the method, and only those headers that
-    browsers send to every server. A redirect back restores neither body nor headers.
+    Another origin gets no body, even after 307 and 308, which keep the method. It gets only those headers
+    that browsers send to every server. A redirect back to the first origin restores neither body nor headers.
     """
     following = replace(hop, target=follow_location(hop.target, location))
     if _becomes_get(hop.method, status_code):

@@ -1,4 +1,4 @@
-"""Writes a request as bytes (RFC 9112). Pure."""
+"""Serialises a request to bytes (RFC 9112). Does no I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from monitoring.outbound.redirects import Hop
 
-# Framing, host and accepted encodings. We set these headers, regardless of the caller's.
+# Headers about framing, host and accepted encodings. The caller's are dropped, because this module sets them.
 OUR_HEADERS = frozenset(
     {
         "accept-encoding",
@@ -37,7 +37,10 @@ _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 def write_request(hop: Hop) -> bytes:
-    """Write a request. Raises ValueError for an invalid method or header (RFC 9110 §5.1, §5.5, §9.1)."""
+    """Return a request's bytes. Raises ValueError for an invalid method or header.
+
+    See RFC 9110 §5.1, §5.5 and §9.1.
+    """
     if not _TOKEN.fullmatch(hop.method):
         raise ValueError("not a method")
     lines = [f"{hop.method} {hop.target.path} HTTP/1.1", f"Host: {hop.target.authority}"]

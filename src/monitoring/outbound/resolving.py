@@ -54,7 +54,7 @@ class Resolver:
         return [_read_name_server(each) for each in self._dns_servers or self._resolver.nameservers]
 
     async def resolve(self, host: str) -> list[Address]:
-        """Return a host's addresses, the most promising first (RFC 6724).
+        """Return a host's addresses, the preferred ones first (RFC 6724).
 
         Raises ExchangeFailed, and OSError when this machine has no sockets or memory left.
         """
@@ -68,7 +68,7 @@ class Resolver:
         return [ip_address(node.addr[0].decode()) for node in found.nodes]
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return a name's records from this server, or from those of `name_servers`.
+        """Return a name's records from the name server `server`, or from `name_servers` if it is None.
 
         Raises what `resolve` raises.
         """
@@ -86,10 +86,10 @@ def _read_name_server(written: str) -> Endpoint:
 
 
 def _raise_if_ours(code: int) -> None:
-    """Raise OSError if this machine is at fault.
+    """Raise OSError if this machine causes the error.
 
-    c-ares reports a socket that it could not open like a server that refuses. Opening a socket here
-    distinguishes the two.
+    c-ares returns the same code if it cannot open a socket and if a server refuses. In the first case,
+    opening a socket here raises OSError.
     """
     if code == aiodns.error.ARES_ECONNREFUSED:
         socket.socket(socket.AF_UNIX).close()

@@ -1,6 +1,7 @@
-"""The script of the sandbox's web: which hosts exist, and how each behaves. Pure.
+"""The simulated web of sandboxes: which hosts exist, and how each behaves. Does no I/O.
 
-They are below `.test`, which no real host ever is (RFC 6761 §6.2). The guide *Test mode* has the same table.
+The hosts' names end in `.test`, which no real host's name does (RFC 6761 §6.2). The guide *Test mode* has the
+same table.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ class Proof(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """How a host behaves at a moment. The defaults are those of a healthy host.
+    """How a host behaves at a moment. The defaults are the behaviour of a healthy host.
 
-    `says` is the word in its responses, and `location` its redirect target. With `has_document`, its path
-    `/openapi.json` is a document that promises the word `kept`. Its certificate expires `certificate_lasts`
-    after the last midnight in UTC.
+    `says` is the word in its responses, and `location` its redirect target. With `has_document`, it serves an
+    OpenAPI document at `/openapi.json`, by which responses contain the word `kept`. Its certificate expires
+    `certificate_lasts` after the last midnight in UTC.
     """
 
     is_known: bool = True
@@ -64,7 +65,11 @@ class Part:
 
 
 class Role(NamedTuple):
-    """A host by example: its name, a sentence about its behaviour, its name pattern, and its part."""
+    """A kind of simulated host.
+
+    `example` is the name of such a host, and `does` describes its behaviour. `name` matches the names of all
+    such hosts, and `play` returns a host's behaviour at a moment.
+    """
 
     example: str
     does: str
@@ -147,7 +152,7 @@ ROLES = (
 
 
 def find_part(host: str, now: datetime) -> Part | None:
-    """Return how a scripted host behaves at a moment; None if the host has no role."""
+    """Return how a simulated host behaves at a moment. None if there is no such host."""
     for role in ROLES:
         if matched := role.name.fullmatch(host.removesuffix(".")):
             return role.play(matched, now)

@@ -1,6 +1,6 @@
-"""The web that a sandbox sees: scripted hosts, simulated in this process. Nothing is sent to a network.
+"""Simulates the web of sandboxes in this process: the hosts of `scripted_hosts`. It uses no network.
 
-It replaces name servers and sockets, so that probes work as with real servers.
+It replaces only name servers and sockets. So probes work as they do with real servers.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _now() -> datetime:
 
 @asynccontextmanager
 async def open_scripted_dialer(now: Callable[[], datetime] = _now) -> AsyncIterator[Dialer]:
-    """Open a dialer to the scripted hosts. `now` returns the time that determines their behaviour."""
+    """Open a dialer to the simulated hosts. `now` returns the time that determines their behaviour."""
     dialer = Dialer(_ScriptedNames(now), _ScriptedHosts(now), _NETWORKS)
     try:
         yield dialer
@@ -75,7 +75,7 @@ async def open_scripted_dialer(now: Callable[[], datetime] = _now) -> AsyncItera
 
 
 class _ScriptedNames:
-    """Resolves scripted hosts only."""
+    """Resolves the names of simulated hosts only."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
@@ -85,7 +85,7 @@ class _ScriptedNames:
         return list(_PRIVATE if self._find(host).is_private else _ADDRESSES)
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return a name's records, whichever name server is queried."""
+        """Return a name's records, which are the same from every name server."""
         from monitoring.outbound.name_questions import read_record  # noqa: PLC0415 - it takes 9 MiB
 
         del server
@@ -106,7 +106,7 @@ class _ScriptedNames:
 
 
 class _ScriptedHosts:
-    """Connects to hosts that exist in no network."""
+    """Connects to simulated hosts."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
@@ -118,7 +118,10 @@ class _ScriptedHosts:
         deadline: float,
         stopwatch: Stopwatch,
     ) -> Connection[Reader]:
-        """Connect and perform the handshake as the host's part says. HTTP delays its response instead."""
+        """Connect and perform any TLS handshake, as the host's part prescribes.
+
+        A slow host delays the connection. With HTTP, it delays its response instead.
+        """
         del deadline
         part, is_http = self._find(destination.host), bool(destination.tls.protocols)
         stopwatch.enter(Phase.CONNECTING)
@@ -143,7 +146,7 @@ class _ScriptedHosts:
         return Connection(transport, reader, expiry, (_make_certificate(named, expiry.at),))
 
     async def ping(self, endpoint: Endpoint, addresses: Sequence[Address], deadline: float) -> float:
-        """Return the round trip in milliseconds, as the host's part says."""
+        """Return the round-trip time in milliseconds that the host's part prescribes."""
         del addresses, deadline
         part = self._find(endpoint.host)
         if part.door is Door.SHUT:
@@ -159,7 +162,7 @@ class _ScriptedHosts:
 
 
 class _ScriptedTransport(asyncio.Transport):
-    """A connection to a scripted host. The first write triggers the host's response."""
+    """A connection to a simulated host. The first write triggers the host's response."""
 
     def __init__(self, reader: asyncio.BaseProtocol, part: Part, *, is_http: bool) -> None:
         super().__init__()
@@ -189,7 +192,7 @@ class _ScriptedTransport(asyncio.Transport):
 
 
 async def _keep_waiting(part: Part) -> None:
-    """Wait as long as the host does; forever, if it is silent. The call limits the time."""
+    """Wait for the host's delay, or forever if the host is silent. The caller sets a timeout."""
     if part.door is Door.SILENT:
         await asyncio.Event().wait()
     await asyncio.sleep(part.delay_ms / 1000)
@@ -210,7 +213,7 @@ def _line(part: Part) -> bytes:
 
 
 def _write(part: Part, asked: bytes) -> bytes:
-    """Write an HTTP response (RFC 9112 §4). Its body is JSON with the host's word, or its document."""
+    """Return an HTTP response (RFC 9112 §4). Its body is JSON with the host's word, or its document."""
     if part.is_garbled:
         return _line(part)
     is_document = part.has_document and asked.split(b" ", 2)[1] == _DOCUMENT_PATH
@@ -236,7 +239,7 @@ def _phrase(status: int) -> str:
 @lru_cache(maxsize=64)
 def _make_certificate(host: str, expires_at: datetime) -> bytes:
     """Return a DER certificate for a host, of which only the names are read."""
-    from cryptography import x509  # noqa: PLC0415 - few monitors look at certificates
+    from cryptography import x509  # noqa: PLC0415 - few monitors check certificates
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
     from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415
 

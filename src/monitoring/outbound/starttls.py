@@ -1,4 +1,4 @@
-"""Upgrades connections that began in the clear to TLS, by each protocol's rules."""
+"""Upgrades unencrypted SMTP, IMAP and PostgreSQL connections to TLS."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid
 from monitoring.outbound.listening import Listener
 
-# Writes to the connection, and reads from it until the server expects the handshake. Raises ExchangeFailed.
+# A function that requests TLS, and returns when the server expects the handshake. It raises ExchangeFailed.
 AskForTls: TypeAlias = Callable[[asyncio.Transport, Listener], Awaitable[None]]
 
 MAX_LINE_BYTES = 8192  # of IMAP (RFC 7162 §4); SMTP's are shorter
@@ -26,7 +26,7 @@ async def ask_smtp(transport: asyncio.Transport, server: Listener) -> None:
     """Send EHLO and STARTTLS (RFC 3207)."""
     if not (await _read_reply(server))[0].startswith(_SMTP_READY):
         raise _unwilling("SMTP")
-    # The address reveals nothing about this machine (RFC 5321 §4.1.3), and mail programs send it, too.
+    # The address reveals nothing about this machine (RFC 5321 §4.1.3). Mail programs also send it.
     transport.write(b"EHLO [127.0.0.1]\r\n")
     offers = await _read_reply(server)
     if not offers[0].startswith(_SMTP_OK):
@@ -66,12 +66,12 @@ async def ask_postgresql(transport: asyncio.Transport, server: Listener) -> None
         raise _not("PostgreSQL")
 
 
-# By the document's names
+# By the protocols' names in the document
 STARTTLS: Mapping[str, AskForTls] = {"smtp": ask_smtp, "imap": ask_imap, "postgresql": ask_postgresql}
 
 
 async def _read_reply(server: Listener) -> list[bytes]:
-    """Read an SMTP reply's lines: all but the last have a hyphen after the code (RFC 5321 §4.2.1)."""
+    """Read an SMTP reply's lines. All but the last have a hyphen after the code (RFC 5321 §4.2.1)."""
     lines = []
     for _ in range(MAX_LINES):
         lines.append(await _read_line(server, "SMTP"))

@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 
 class Timings(NamedTuple):
-    """Times in milliseconds. `total_ms` is the whole call; each phase is the sum over all hops."""
+    """Times in milliseconds. `total_ms` is the time since the call began. The others are times of phases.
+
+    After redirects, the time of a phase is the sum over all requests.
+    """
 
     dns_ms: float | None = None
     connect_ms: float | None = None
@@ -18,7 +21,7 @@ class Timings(NamedTuple):
 
 
 class Phase(Enum):
-    """A phase of a hop: the timing it counts towards, and its description in sentences."""
+    """A phase of a request: the timing that it counts towards, and its description in sentences."""
 
     RESOLVING = ("dns_ms", "while resolving the name")
     CONNECTING = ("connect_ms", "while connecting")
@@ -32,7 +35,7 @@ class Phase(Enum):
 
 
 class Stopwatch:
-    """Measures phases; starts running when created."""
+    """Measures the phases of a call, which begins when the stopwatch is created."""
 
     def __init__(self) -> None:
         self.phase = Phase.RESOLVING
@@ -40,12 +43,12 @@ class Stopwatch:
         self._durations_ms: dict[str, float] = {}
 
     def enter(self, phase: Phase) -> None:
-        """Begin a phase. Calling it again restarts the phase."""
+        """Begin a phase. If the phase has already begun, restart it."""
         self.phase = phase
         self._phase_started_at = perf_counter()
 
     def leave(self) -> None:
-        """End the current phase, and add its time to that of earlier hops."""
+        """End the current phase, and add its duration to that of the same phase before redirects."""
         if timing := self.phase.timing:
             duration_ms = (perf_counter() - self._phase_started_at) * 1000
             self._durations_ms[timing] = self._durations_ms.get(timing, 0.0) + duration_ms

@@ -1,4 +1,4 @@
-"""Parses URLs: scheme, host, port and path, each in the normal form that is sent. Pure.
+"""Parses URLs: scheme, host, port and path, each in the normal form that is sent. Does no I/O.
 
 The address check and the connection use the same parsed URL, so no second parser can disagree.
 """
@@ -56,14 +56,14 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Target(Endpoint):
-    """Where an HTTP request goes."""
+    """The parsed URL of an HTTP request, without its fragment."""
 
     scheme: str
     path: str
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """The origin (RFC 6454). Targets of the same origin may get each other's headers."""
+        """The origin (RFC 6454). After a redirect, only a target of the same origin gets all headers."""
         return self.scheme, self.host, self.port
 
     @property
@@ -74,15 +74,15 @@ class Target(Endpoint):
 
     @property
     def url(self) -> str:
-        """The whole URL, the base for relative redirects."""
+        """The complete URL, which is the base of relative redirects."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
 def read_target(url: str) -> Target:
     """Parse an absolute URL, dropping its fragment. Raises UnusableUrl.
 
-    For URLs that are used repeatedly: short ones are cached. Use `follow_location` for redirects, which are
-    not cached.
+    Short URLs are cached, because checks and webhooks use the same ones repeatedly. For redirects, use
+    `follow_location`, which does not cache them.
     """
     return _recall_target(url) if len(url) <= _MAX_REMEMBERED_CHARACTERS else _read_target(url)
 
@@ -91,7 +91,7 @@ def follow_location(target: Target, location: str) -> Target:
     """Parse a Location header, relative to the target that sent it. Raises UnusableUrl."""
     location = location.strip(" \t")
     if len(location) > MAX_URL_CHARACTERS or _UNREADABLE.search(location):
-        raise UnusableUrl  # checked first, since `urljoin` would silently drop some of these
+        raise UnusableUrl  # checked first, because `urljoin` would silently drop some of these characters
     try:
         return _read_target(urljoin(target.url, location))
     except UnusableUrl:
@@ -114,7 +114,7 @@ _recall_target = lru_cache(_MAX_REMEMBERED)(_read_target)
 
 
 def read_endpoint(authority: str, default_port: int | None = None) -> Endpoint:
-    """Parse `host:port` or `[IPv6]:port`. Raises UnusableUrl, also without a port and a default."""
+    """Parse `host:port` or `[IPv6]:port`. The port is required if there is no default. Raises UnusableUrl."""
     matched = _AUTHORITY.fullmatch(authority)
     if not matched:
         raise UnusableUrl
@@ -169,15 +169,15 @@ def _to_ascii_label(label: str) -> str:
 
 
 def _is_short_enough(host: str) -> bool:
-    """Check the length before IDNA encodes the name, since a redirect may have chosen it."""
+    """Return whether a host is short enough for IDNA. A redirect may lead to a host of any length."""
     labels = _LABEL_SEPARATOR.split(host)
     return len(host) <= MAX_HOST_NAME_CHARACTERS + len(".") and max(map(len, labels)) <= MAX_LABEL_CHARACTERS
 
 
 def _read_ipv4(host: str) -> IPv4Address | None:
-    """Parse a host that ends in a number as an IPv4 address (WHATWG URL §3.5), in its usual form only.
+    """Parse a host as an IPv4 address. None if the host does not end in a number (WHATWG URL §3.5).
 
-    Return None for any other host.
+    Raises DisguisedAddress if the host ends in a number but is not four decimal numbers with dots.
     """
     host = host.removesuffix(".")
     if not _NUMBER.fullmatch(host.rpartition(".")[2]):

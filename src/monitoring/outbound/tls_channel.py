@@ -1,6 +1,6 @@
 """TLS on a connection: performs the handshake, then passes decrypted data to a reader.
 
-The event loop's own TLS is made for long connections; for a single response it takes 5 % more CPU.
+The event loop's own TLS is made for long connections. For a single response, it takes 5 % more CPU time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_RECORD_BYTES = 16_384  # RFC 8446 §5.1
 
 
 class TlsChannel(asyncio.Protocol):
-    """A connection that is opened in the clear and then secured."""
+    """A connection that is opened without encryption and then secured with TLS."""
 
     _transport: asyncio.Transport
     _reader: asyncio.Protocol
@@ -26,8 +26,8 @@ class TlsChannel(asyncio.Protocol):
     _failure: ssl.SSLError | None = None
     _unsent = b""
 
-    # As `read_chain` returns it. OpenSSL has none during a renegotiation, so it is read right after the
-    # handshake.
+    # The result of `read_chain`. It is read right after the handshake, because OpenSSL has no chain during a
+    # renegotiation.
     chain: Sequence[bytes] = ()
 
     def __init__(self) -> None:
@@ -62,20 +62,20 @@ class TlsChannel(asyncio.Protocol):
             await self._handshake
         except BaseException:
             self.abort()
-            self._handshake = self._failure = None  # as below
+            self._handshake = self._failure = None  # avoids a reference cycle, as in `_fail`
             raise
 
     def write(self, plain: bytes) -> None:
-        """Send `plain` once, with the end of the handshake. Does nothing on a closed connection.
+        """Encrypt and send `plain`, together with the end of the handshake if that was not sent yet.
 
-        A TLS error is reported to the reader later, as the loss of its connection. Before TLS 1.3, a server
-        may require a renegotiation first.
+        Does nothing on a closed connection. A TLS error is reported to the reader later, as the loss of its
+        connection. Before TLS 1.3, a server may require a renegotiation first.
         """
         self._unsent = plain
         self._write_unsent()
 
     def abort(self) -> None:
-        """Close the connection at once."""
+        """Close the connection immediately."""
         self._transport.abort()
 
     # Called by the transport
@@ -130,7 +130,7 @@ class TlsChannel(asyncio.Protocol):
         self._send()
 
     def _fail(self, failure: ssl.SSLError) -> None:
-        # Without a cycle through the traceback, OpenSSL's objects are freed at once.
+        # The traceback would form a reference cycle. Without it, OpenSSL's objects are freed immediately.
         self._failure = failure.with_traceback(None)
         self.abort()
 

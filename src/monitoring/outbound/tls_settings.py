@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TlsSettings(NamedTuple):
-    """Certificates in PEM. None means the default of all other requests.
+    """Certificates in PEM. None means the default.
 
     `certificate_authority` replaces the trusted authorities. `client_certificate` is a certificate, with its
     chain and its unencrypted private key, for servers that request one. `protocols` are offered to the server
@@ -24,24 +24,25 @@ AS_USUAL = TlsSettings()
 
 
 def trust_authority(context: ssl.SSLContext, certificate_authority: str) -> None:
-    """Trust these certificates, too. Raises ValueError and OSError if none can be read."""
+    """Make `context` also trust these PEM certificates. Raises ValueError and OSError if none can be read."""
     if not certificate_authority.isascii():
         raise ValueError("not PEM")
     context.load_verify_locations(cadata=certificate_authority)
-    # Users have the certificate that signed their servers' certificates, but not always the one above it.
+    # Users have the certificate that signed their servers' certificates, but not always the root certificate.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
 
 
 def show_certificate(context: ssl.SSLContext, client_certificate: str) -> None:
-    """Present a certificate to servers that request one. Raises ValueError and OSError if it is unreadable.
+    """Make `context` present a certificate to servers that request one.
 
-    `ssl` reads it from files only. This file is in memory, and has no name.
+    `ssl` reads certificates only from files, so this creates one in memory. Raises ValueError and OSError if
+    the certificate is unreadable.
     """
     descriptor = os.memfd_create("client-certificate")
     try:
         with os.fdopen(descriptor, "wb", closefd=False) as file:
             file.write(client_certificate.encode())
-        # Without a password, OpenSSL would prompt at the terminal for that of an encrypted key.
+        # Without a password, OpenSSL would prompt at the terminal for the password of an encrypted key.
         context.load_cert_chain(f"/proc/self/fd/{descriptor}", password="")
     finally:
         os.close(descriptor)

@@ -1,1 +1,1 @@
-"""The document and the guides as self-contained pages."""
+"""Renders the API document and the guides as self-contained HTML pages."""

@@ -24,7 +24,7 @@ class Heading(NamedTuple):
 
 
 class Prose(NamedTuple):
-    """A rendered text, with its headings and its first paragraph as Markdown source."""
+    """A rendered text, its headings, and its first paragraph as Markdown source (`summary`)."""
 
     html: Markup
     headings: tuple[Heading, ...]
@@ -46,7 +46,7 @@ def highlight_code(code: str, language: str) -> Markup:
 
 
 def _highlight_fence(code: str, language: str, _attributes: str) -> str:
-    return str(highlight_code(code, language))  # markdown-it joins text, and Markup would escape the rest
+    return str(highlight_code(code, language))  # markdown-it appends text, which Markup would escape
 
 
 @cache
@@ -57,7 +57,10 @@ def _parser() -> MarkdownIt:
 
 
 def render_prose(text: str, rewrite_link: Callable[[str], str] = str) -> Prose:
-    """Render a multi-paragraph text. If `rewrite_link` returns an empty string, only a link's text stays."""
+    """Render a text of several paragraphs. `rewrite_link` returns the new target of a link.
+
+    If the new target is empty, the link is replaced with its text.
+    """
     parser = _parser()
     tokens = parser.parse(text)
     headings = tuple(_anchor_headings(tokens))
@@ -68,7 +71,7 @@ def render_prose(text: str, rewrite_link: Callable[[str], str] = str) -> Prose:
 
 
 def render_words(text: str) -> Markup:
-    """Render a line without a surrounding paragraph element."""
+    """Render one line of Markdown, without a surrounding paragraph element."""
     return Markup(_parser().renderInline(text))  # noqa: S704 - markdown-it escapes
 
 

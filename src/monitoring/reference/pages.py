@@ -1,4 +1,4 @@
-"""Renders the entrance page, the reference at /docs and the guides, each as one self-contained page."""
+"""Renders the entrance page, the reference at /docs, and the guides, each as a self-contained page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""Allows only the page's inline style sheet and inline script, and requests to this host."""
+"""Allows the style sheet and the script within the page, and requests to this host. Forbids all else."""
 
 _SECTION = 2  # the heading level of a section
 
@@ -72,7 +72,7 @@ class Guide:
 
 @lru_cache
 def render_reference(document: Document) -> str:
-    """Render the document as one page."""
+    """Render the reference of an API document as one page."""
     page = _read_frame(document)
     return _ENVIRONMENT.get_template("reference.html").render(
         page,
@@ -87,7 +87,7 @@ def render_reference(document: Document) -> str:
 
 @lru_cache
 def render_entrance(document: Document) -> str:
-    """Render the page that leads to the app, the reference and the document."""
+    """Render the page that links to the app, the reference and the API document."""
     return _ENVIRONMENT.get_template("entrance.html").render(
         _read_frame(document), to_root="", to_reference="docs", to_guide="docs/", here=""
     )
@@ -95,7 +95,7 @@ def render_entrance(document: Document) -> str:
 
 @lru_cache
 def render_guide(document: Document, name: str) -> str:
-    """Render one of the guides that the document names."""
+    """Render the guide of this name, which must be one of those that the document lists."""
     guides = read_guides(document)
     index = [guide.name for guide in guides].index(name)
     return _ENVIRONMENT.get_template("guide.html").render(
@@ -111,7 +111,7 @@ def render_guide(document: Document, name: str) -> str:
 
 @lru_cache
 def read_guides(document: Document) -> tuple[Guide, ...]:
-    """Read and render the guides, in the order of the document."""
+    """Return the rendered guides, in the order in which the document lists them."""
     return tuple(
         Guide(name, render_prose(_guide_path(name).read_text(), _link_in_site))
         for name in list_guides(document)
@@ -119,7 +119,7 @@ def read_guides(document: Document) -> tuple[Guide, ...]:
 
 
 def list_guides(document: Document) -> Sequence[str]:
-    """Return the guides' names, in the order of the document."""
+    """Return the names of the guides, in the order in which the document lists them."""
     operation = document.operations.get("get_guide")
     names: Sequence[str] = document.follow(operation.parameters[0]["schema"])["enum"] if operation else ()
     return names
@@ -140,7 +140,7 @@ def _read_frame(document: Document) -> dict[str, Any]:
 
 
 def _words_by_section(text: str) -> dict[str, str]:
-    """Return the text of each section, by its heading's anchor, for the search."""
+    """Return the Markdown of each section, by the anchor of its heading. The page's search uses it."""
     anchors = [heading.anchor for heading in render_prose(text).headings if heading.level == _SECTION]
     sections = re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]
     return dict(zip(anchors, sections, strict=True))
@@ -153,7 +153,7 @@ def _guide_path(name: str) -> Path:
 
 
 def _link_in_site(target: str) -> str:
-    """Convert a link between repository files to a link between pages. Empty if there is no such page."""
+    """Convert a link between files of the repository to a link between pages; empty if no page exists."""
     if target.startswith(("https://", "#")):
         return target
     if page := re.fullmatch(r"([a-z-]+)\.md(#.*)?", target):

@@ -1,4 +1,4 @@
-"""The content of the reference page, extracted from the document in reading order."""
+"""The content of the reference page, extracted from the API document in the order of the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monitoring.reference.schemas import Field, Shape, describe_schema
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A named example. `text` is the body to send."""
+    """A named example of a body. `text` is the body's content."""
 
     name: str
     text: str
@@ -22,7 +22,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A request or response body."""
+    """The description of a request or response body."""
 
     media_types: tuple[str, ...]
     description: str
@@ -32,7 +32,10 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """An error message of the service. `code` is the OAuth error code, or empty."""
+    """An error of the API: its message, an example of it, and when it occurs.
+
+    `code` is the OAuth error code; empty for other errors.
+    """
 
     name: str
     status: str
@@ -44,7 +47,7 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A success response. `links` describes the following operations by operationId."""
+    """A success response. `links` has descriptions of the operations that can follow, by operationId."""
 
     status: str
     description: str
@@ -55,7 +58,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """The reference of one operation."""
+    """The part of the reference about one operation."""
 
     operation: Operation
     summary: str
@@ -70,7 +73,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The operations under one tag."""
+    """A tag, with the reference of its operations."""
 
     name: str
     description: str
@@ -78,7 +81,7 @@ class Part:
 
 
 def read_parts(document: Document) -> list[Part]:
-    """Return the operations by tag. Tags without operations are omitted, such as those of webhooks."""
+    """Return the operations by tag. Tags without operations, such as those of webhooks, are left out."""
     parts = [
         Part(
             tag["name"],
@@ -104,7 +107,7 @@ def read_all_errors(document: Document, parts: list[Part]) -> list[Error]:
 
 
 def read_schemas(document: Document) -> list[Field]:
-    """Return all named schemas."""
+    """Return a description of each named schema in the document."""
     schemas = document.root["components"].get("schemas", {})
     return [
         Field(
@@ -197,7 +200,7 @@ def _answer(document: Document, status: str, response: Node) -> Answer:
 
 def _errors(document: Document, status: str, response: Node) -> Iterator[Error]:
     examples = response.get("content", {}).get(JSON, {}).get("examples", {})
-    # The response's description does not tell when one of several errors occurs.
+    # If a response has several errors, its description does not say when each of them occurs.
     described = response.get("description", "") if len(examples) == 1 else ""
     for name, reference in examples.items():
         example = document.follow(reference)

@@ -1,4 +1,4 @@
-"""Generates minimal sample calls of operations in three languages, from the document's examples."""
+"""Generates minimal sample calls of API operations in three languages, from the document's examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitoring.contract.document import JSON, Document, Json, Node, Operation
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A call in one language. `lexer` is Pygments' name for that language."""
+    """The code of a call in one language. `lexer` is Pygments' name for the language."""
 
     language: str
     lexer: str
@@ -24,7 +24,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call. A header value may end with a shell variable such as `$TOKEN`."""
+    """A call, from which the code in each language is written.
+
+    A header value may end with a variable such as `$TOKEN`, which stands for an environment variable.
+    """
 
     method: str
     target: str
@@ -35,7 +38,7 @@ class _Call:
 
 
 def write_samples(document: Document, operation: Operation) -> tuple[Sample, ...]:
-    """Return an operation's samples. They read the base URL and credentials from environment variables."""
+    """Return an operation's sample calls, which read base URL and credentials from environment variables."""
     call = _read_call(document, operation)
     return (
         Sample("curl", "bash", _curl(call)),

@@ -10,7 +10,7 @@ import orjson
 from monitoring.contract.document import Document, Json, Node
 from monitoring.contract.schemas import types_of, without_null
 
-# Lower bound, upper bound, unit.
+# The keyword of a lower bound, the keyword of the upper bound, and their unit.
 BOUNDS = (
     ("minLength", "maxLength", "character"),
     ("minimum", "maximum", ""),
@@ -22,7 +22,7 @@ PLURALS = {"character": "characters", "entry": "entries"}
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A part of a type's name. `schema` is the name of the schema that it links to, if any."""
+    """A part of a type's description. `schema` is the name of the schema that it links to, if any."""
 
     text: str
     schema: str = ""
@@ -49,7 +49,7 @@ class Field:
 
 
 def describe_schema(document: Document, schema: Node, seen: frozenset[str] = frozenset()) -> Shape:
-    """Describe a schema in words. The fields of schemas in `seen` are omitted, which ends recursion."""
+    """Describe a schema in words. To end recursion, the fields of schemas named in `seen` are left out."""
     whole = _merge(document, schema)
     item = _merge(document, whole["items"]) if "items" in whole else whole
     names = {word.schema for word in _words(document, schema) if word.schema}
@@ -59,7 +59,10 @@ def describe_schema(document: Document, schema: Node, seen: frozenset[str] = fro
 
 
 def _merge(document: Document, schema: Node) -> Node:
-    """Return a schema merged with its references, `allOf` and nullable `anyOf`. Its own keywords win."""
+    """Return a schema merged with the schemas in its `$ref`, `allOf` and nullable `anyOf`.
+
+    If keywords conflict, the schema's own take precedence.
+    """
     schema = document.follow(schema)
     inner: dict[str, Json] = {}
     for part in _parts(schema):

@@ -1,1 +1,1 @@
-"""Operations for sandboxes only: create an incident now, and start over."""
+"""Operations for sandboxes only: create an incident immediately, and delete the sandbox's data."""

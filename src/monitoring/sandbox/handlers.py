@@ -1,4 +1,4 @@
-"""The operations of the Sandbox tag."""
+"""Handlers of the API operations with the tag Sandbox."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monitoring.web.replies import Reply
 
 
 async def create_sandbox_incident(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
-    """Create an incident, and nudge its notifications after the commit."""
+    """Create an incident, and queue the sending of its notifications after the commit."""
     delivery_ids: list[UUID] = []
 
     async def create() -> Reply:

@@ -30,10 +30,11 @@ ASKED_FOR = "Somebody asked for this incident"
 
 
 async def make_incident(team_id: UUID, monitor_id: UUID, *, by: Actor) -> tuple[Incident, list[UUID]]:
-    """Store a failed check that needs no confirmation. Return the incident and the deliveries to nudge.
+    """Open an incident by storing a failed check that needs no confirmation.
 
+    Returns the incident, and the ids of its deliveries, which the caller passes to `nudge` after the commit.
     The next check follows after five seconds, and resolves the incident if the monitor is healthy. Raises
-    Problem for a live team, an unknown monitor, and a monitor that cannot have an incident now.
+    Problem for a live team, an unknown monitor, or a monitor that cannot have an incident now.
     """
     async with transaction():
         await demand_sandbox(team_id)
@@ -54,7 +55,7 @@ async def make_incident(team_id: UUID, monitor_id: UUID, *, by: Actor) -> tuple[
 
 
 async def reset(team_id: UUID, *, by: Actor) -> None:
-    """Delete everything in a sandbox but its keys and its audit log. Raises Problem for a live team."""
+    """Delete all data of a sandbox except its API keys and its audit log. Raises Problem for a live team."""
     async with transaction():
         await demand_sandbox(team_id)
         team = await Team.lock(team_id)

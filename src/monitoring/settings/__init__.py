@@ -50,7 +50,7 @@ class Settings(BaseSettings):
         defer_build=True,  # each process builds the validators of one kind of settings only
     )
 
-    # Where the service listens, and what it calls itself
+    # The service's addresses, its logs, and its start and stop
     host: str = _setting("Address to listen on", "127.0.0.1")
     port: int = _setting("Port to listen on", 8000, ge=0, le=65535)
     base_url: value_types.BaseUrl = _derived(
@@ -106,7 +106,7 @@ class Settings(BaseSettings):
         le=600,
     )
 
-    # Where things are kept
+    # Storage
     data_dir: Path = _setting("Folder of the embedded database", Path("./data"))
     database_url: value_types.DatabaseUrl = _derived(
         "sqlite:// path, or postgresql:// URL for more than one machine",
@@ -140,7 +140,7 @@ class Settings(BaseSettings):
         None,
     )
 
-    # Who may do what
+    # Keys, secrets, plans and rate limits
     signing_keys: value_types.SigningKeys = _setting(
         "Keys that sign tokens: the first signs, all verify. Each is a private key that "
         "`monitoring signing-keys create` prints, or a secret of at least 32 characters",
@@ -372,7 +372,7 @@ class Settings(BaseSettings):
     @field_validator("rate_limit_sign_in_email")
     @classmethod
     def _check_sign_in(cls, of_email: RateLimitPolicy, info: ValidationInfo) -> RateLimitPolicy:
-        """Refuse a limit that a few addresses could exhaust, locking people out of new browsers."""
+        """Refuse a limit that a few addresses could exhaust. Nobody could then sign in with a new browser."""
         names = ("rate_limit_sign_in", "rate_limit_sign_in_address")
         of_address = [info.data[name].most_in(of_email.window_seconds) for name in names if name in info.data]
         if of_address and of_email.limit < 4 * min(of_address):
@@ -394,7 +394,7 @@ class WorkerSettings(Settings):
 
 
 class CheckerSettings(WorkerSettings):
-    """The settings of a checker. It parses untrusted responses, so it holds hardly any secrets."""
+    """The settings of a checker. It parses untrusted responses, so it holds as few secrets as possible."""
 
     blog_storage_url: value_types.UnreadSecret = _setting("Not read", None)
     translator_api_key: value_types.UnreadSecret = _setting("Not read", None)
@@ -415,7 +415,7 @@ def read_settings(kind: type[Settings] = Settings) -> Settings:
         raise SettingsError("\n".join(_describe_problems(error))) from None
 
 
-# Our messages in place of pydantic's.
+# Our messages, which replace pydantic's.
 _WORDS = {
     "missing": "is required",
     "too_short": "is required",

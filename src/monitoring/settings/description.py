@@ -10,7 +10,7 @@ from monitoring.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One line of the configuration table."""
+    """One row of the settings table."""
 
     name: str
     default: str

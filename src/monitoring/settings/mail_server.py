@@ -18,7 +18,7 @@ _HOST = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]+")
 class Security(StrEnum):
     """How a connection to the mail server is secured."""
 
-    STARTTLS = auto()  # RFC 3207, and nothing is sent without it
+    STARTTLS = auto()  # RFC 3207; no message is sent without TLS
     TLS = auto()  # from the first byte, RFC 8314 §3
     NONE = auto()  # for a server on this machine
 
@@ -41,7 +41,7 @@ class MailServer:
 def read_mail_server(url: str) -> MailServer:
     """Parse smtp://user:password@host:port or smtps://…, with percent-encoded parts (RFC 3986 §2.1).
 
-    Raises ValueError with a message that reveals nothing of the text.
+    Raises ValueError with a message that contains no part of the URL.
     """
     if not _PRINTABLE.fullmatch(url) or not url.startswith(("smtp://", "smtps://")):
         raise ValueError("must start with smtp:// or smtps://")
@@ -64,7 +64,10 @@ def read_mail_server(url: str) -> MailServer:
 
 
 def read_sender(text: str) -> Address:
-    """Parse an address with an optional name: Monitoring <monitoring@example.com>. Raises ValueError."""
+    """Parse an email address with an optional name: `Monitoring <monitoring@example.com>`.
+
+    Raises ValueError.
+    """
     problem = ValueError("must be an address, such as Monitoring <monitoring@example.com>")
     try:
         header = cast("AddressHeader", HeaderRegistry()("From", text))

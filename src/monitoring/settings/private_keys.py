@@ -1,4 +1,4 @@
-"""Parses the private keys that sign tokens from a setting: PEM, or PEM in base64 on one line."""
+"""Parses the private keys in the setting SIGNING_KEYS: PEM, or PEM in base64 on one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 PrivateKey: TypeAlias = Ed25519PrivateKey | RSAPrivateKey
 
-# Smaller ones can be broken; larger ones make every token a kilobyte longer and slow to sign.
+# Smaller RSA keys can be broken. Larger ones make every token a kilobyte longer, and signing slow.
 RSA_BITS = range(2048, 4096 + 1)
 
 _PEM = "-----BEGIN "
@@ -21,16 +21,16 @@ _PEM_IN_BASE64 = "LS0tLS1CRUdJTi"
 
 
 def claims_to_be_private_key(text: str) -> bool:
-    """Return whether a text begins like a private key. If it then cannot be parsed, it is damaged."""
+    """Return whether `text` begins like a private key. If it cannot be parsed, the key is damaged."""
     return text.startswith((_PEM, _PEM_IN_BASE64))
 
 
-@lru_cache(maxsize=8)  # settings are validated with it, and keys are read; RSA takes 50 ms
+@lru_cache(maxsize=8)  # called both to validate the settings and to use them; an RSA key takes 50 ms
 def read_private_key(text: str) -> PrivateKey | None:
     """Parse a private key. Returns None if the text is a plain secret.
 
-    A text that begins like a key must be one, so a truncated key is never used as a secret. Raises
-    `ValueError` with a message that reveals nothing of the text.
+    Text that begins like a private key must be one, so a truncated key is never used as a secret. Raises
+    `ValueError` with a message that contains no part of the text.
     """
     if not claims_to_be_private_key(text):
         return None

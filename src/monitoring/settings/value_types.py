@@ -102,7 +102,7 @@ def _demand_file(secret: SecretStr) -> SecretStr:
 
 
 def _demand_postgres_options(secret: SecretStr) -> SecretStr:
-    """Refuse an address now that the client would refuse at every connection."""
+    """Refuse a URL with options that the PostgreSQL client would refuse at every connection."""
     url = urlsplit(secret.get_secret_value())
     if url.scheme == "sqlite":
         return secret
@@ -115,7 +115,7 @@ def _demand_postgres_options(secret: SecretStr) -> SecretStr:
 
 
 def _demand_redis_options(secret: SecretStr | None) -> SecretStr | None:
-    """Refuse an address now that the client would refuse at every connection."""
+    """Refuse a URL that the Redis client would refuse at every connection."""
     try:
         if secret:
             ConnectionPool.from_url(secret.get_secret_value()).make_connection()
@@ -129,7 +129,7 @@ def _demand_authorities(file: Path | None) -> Path | None:
     try:
         if file:
             ssl.create_default_context(cafile=file)
-    except OSError:  # ssl.SSLError among them
+    except OSError:  # includes ssl.SSLError
         raise ValueError("must be a PEM file of certificate authorities") from None
     return file
 
@@ -172,7 +172,7 @@ def _check_networks(networks: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _demand_name_servers(servers: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a name server that the resolver would refuse later, when it is opened."""
+    """Refuse a name server that the resolver would refuse later, when it opens."""
     try:
         for server in servers:
             is_ipv6_alone = server.count(":") > 1 and not server.startswith("[")
@@ -255,7 +255,7 @@ WebhookSecrets = Annotated[
     AfterValidator(_demand_distinct),
     AfterValidator(_demand_header_text),
 ]
-# Ignore the environment here: a process does not hold the secrets of other processes.
+# These settings ignore the environment, so that a process does not hold secrets that it does not use.
 UnreadSecrets = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(lambda _: ())]
 UnreadSecret = Annotated[SecretStr | None, BeforeValidator(lambda _: None)]
 Locales = Annotated[Names, AfterValidator(_check_locales)]

@@ -27,7 +27,7 @@ LAST_SPANS_SECONDS = 0.5
 
 
 class Span:
-    """A span of the work in a block. This base class records nothing."""
+    """A span, which represents the work of a block. This base class records nothing."""
 
     def rename(self, name: str) -> None:
         """Set a name that was unknown when the span began."""
@@ -44,9 +44,9 @@ _no_span = nullcontext(Span())
 def sending_traces(settings: Settings) -> Iterator[None]:
     """Record and send spans until the context ends, if the settings enable it.
 
-    Raises `SettingsError` if OpenTelemetry's packages are missing or refuse their own variables.
+    Raises `SettingsError` if OpenTelemetry's packages are missing or refuse one of its variables.
     """
-    global _recorder  # noqa: PLW0603 - a process sends its traces to one place
+    global _recorder  # noqa: PLW0603 - a process has one recorder
     if settings.otel_exporter_otlp_endpoint is None:
         yield
         return
@@ -88,9 +88,9 @@ def span(
 ) -> AbstractContextManager[Span]:
     """Record the block as a span.
 
-    Its parent is the current span, or the one that `parent` identifies; an empty `parent` begins a trace. An
-    exception makes it an error. Only the exception's type is recorded, because its message may contain user
-    data.
+    Its parent is the current span, or the span that `parent` identifies. An empty `parent` begins a new
+    trace. An exception makes the span an error. Only the exception's type is recorded, because its message
+    may contain user data.
     """
     return _recorder.span(name, kind, attributes, parent) if _recorder else _no_span
 

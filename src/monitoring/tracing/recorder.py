@@ -1,6 +1,7 @@
 """The only file that imports OpenTelemetry, loaded only if traces are sent.
 
-OpenTelemetry itself reads its variables for the sampler, the exporter, the batches and the resource.
+OpenTelemetry itself reads its environment variables for the sampler, the exporter, the batches and the
+resource.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ log = logging.getLogger(__name__)
 
 
 class Recorder:
-    """Records spans and sends them in batches, from a thread of its own.
+    """Records spans, and sends them in batches from its own thread.
 
-    Raises `ValueError` for a variable that OpenTelemetry cannot read.
+    Raises `ValueError` for an environment variable that OpenTelemetry cannot parse.
     """
 
     def __init__(self) -> None:

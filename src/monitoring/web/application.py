@@ -1,4 +1,4 @@
-"""The ASGI application and its stack, from the outermost layer: lifespan, telemetry, …, endpoints."""
+"""Builds the ASGI application from its layers: lifespan, the outermost, then telemetry, …, endpoints."""
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -38,12 +38,12 @@ def log_refusal(error: Exception) -> None:
 
 
 async def always_ready() -> Reply:
-    """Return a reply that is always ready, for applications without backends."""
+    """Return the readiness reply of applications without backends, which are always ready."""
     return Reply({"status": "ready"})
 
 
 class ContractApp(ConnexionApp):
-    """The ASGI application, which requests access as `request.app`."""
+    """The ASGI application, which handlers access as `request.app`."""
 
     def __init__(
         self,
@@ -77,8 +77,8 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
     An operation's handler is the function
     `<handlers_package>.<x-room of the tag>.handlers.<operationId>`.
 
-    `security_map` has a handler for each kind of scheme (`bearer`, `apiKey`). `idempotency` makes operations
-    that list `Idempotency-Key` act once. `problem_names` maps exceptions that are no Problem to documented
+    `security_map` has a handler for each kind of scheme (`bearer`, `apiKey`). `idempotency` runs operations
+    that list `Idempotency-Key` once per key. `problem_names` maps exceptions other than Problem to documented
     errors, and `note_refusal` is called with such exceptions.
     """
     _demand_handlers(document, security_map)

@@ -11,10 +11,10 @@ EARLY_BODY = "early_body"
 
 
 async def receive_body(scope: Scope, receive: Receive) -> bytes:
-    """Receive a whole body, up to the application's limit. All code that reads bodies must use this.
+    """Receive a request body, up to the application's limit. All code that reads bodies must use this.
 
     Raises `Problem("body_too_large")` if the declared length or the received bytes exceed the limit. The
-    limit is not checked earlier, so that an unauthorised caller is refused for that first.
+    limit is checked only here, after authentication, so that unauthorised callers get that error instead.
     """
     state = scope["state"]
     if EARLY_BODY in state:
@@ -61,7 +61,10 @@ async def receive_beginning(receive: Receive, kept_bytes: int) -> Beginning:
 
 
 async def receive_early(request: Request) -> bytes:
-    """Receive a body before its operation does, for security that verifies its bytes. Raises Problem."""
+    """Receive a body during authentication, which may verify its signature. Raises Problem.
+
+    The operation gets the same bytes later from `receive_body`.
+    """
     encoded = await receive_body(request.scope, request.receive)
     request.scope["state"][EARLY_BODY] = encoded
     return encoded

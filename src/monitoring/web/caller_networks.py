@@ -17,9 +17,10 @@ def plain_address(address: str) -> str:
 
 @lru_cache(_CALLERS_REMEMBERED)
 def network_of(address: str) -> str:
-    """Return the network that counts as one caller: an IPv4 address, or an IPv6 /64, which one customer has.
+    """Return the network that counts as one caller: an IPv4 address or an IPv6 /64.
 
-    An IPv4-mapped address counts as IPv4. Text that is no address is returned unchanged.
+    Providers usually assign a /64 to one customer. An IPv4-mapped address counts as IPv4. Text that is not an
+    address is returned unchanged.
     """
     plain = plain_address(address)
     parsed = _read_ipv6(plain)

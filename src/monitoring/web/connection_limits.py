@@ -14,11 +14,12 @@ from monitoring.web.caller_networks import network_of
 # The maximum number of pipelined requests waiting on a connection. Browsers and SDKs do not pipeline.
 MAX_PIPELINED = 16
 
-# The maximum number of requests on one connection. A busy proxy never closes its connections, and they may
-# all be with one of several workers. Any worker with spare capacity accepts new connections.
+# The maximum number of requests on one connection. A busy proxy never closes its connections, and one of
+# several server processes may have accepted them all. A new connection goes to any process with capacity.
 MAX_REQUESTS = 100
 
-# The bytes that extend a client's time by one second. A reverse proxy is faster by orders of magnitude.
+# The number of transferred bytes that extends a client's timeout by one second. A reverse proxy is faster by
+# orders of magnitude.
 SLOWEST_BYTES_A_SECOND = 4096
 
 LOOKS_IN_A_TIMEOUT = 4
@@ -75,7 +76,7 @@ class Pace:
         self.restart(now)
 
     def restart(self, now: float) -> None:
-        """Restart the timeout without any transferred bytes."""
+        """Restart the timeout at `now`, with a byte count of zero."""
         self._began, self._moved = now, 0
 
     def move(self, count: int) -> None:

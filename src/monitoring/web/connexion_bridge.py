@@ -1,7 +1,7 @@
 """The only file that imports Connexion, which loads the document, routes, secures and builds the stack.
 
-Connexion's own validation responds to some malicious requests with 500 (decision 1), so ours replaces its
-innermost layer. That relies on undocumented names and behaviour of Connexion 3.3, which
+Connexion's own validation responds to some malicious requests with 500 (decision 1), so our endpoints replace
+its innermost layer. That relies on undocumented names and behaviour of Connexion 3.3, which
 tests/web/test_connexion_assumptions.py checks one by one:
 
 - `ConnexionMiddleware._build_middleware_stack` returns the outermost layer and the list of all. `app` is that
@@ -11,7 +11,7 @@ tests/web/test_connexion_assumptions.py checks one by one:
 - `RoutingMiddleware` has a Starlette `router`, which mounts one router for the document. It stores its result
   in the scope's `extensions` under `ROUTING_CONTEXT`, and path parameters as Starlette does.
 - `SecurityOperation`: its factory's `verify_security` makes `verification_fn` from one function for each
-  security alternative. Its own request has no body, which Ghost's signature covers.
+  security alternative. The request that it creates itself has no body, but Ghost's signature covers the body.
 - The factory keeps handlers in `security_handlers`, creates them without arguments, and calls `get_fn`.
 """
 
@@ -45,7 +45,7 @@ _PATH_PARAMETER = re.compile(r"\{([^}]+)\}")
 class ConnexionApp(ConnexionMiddleware):
     """An ASGI application that Connexion builds from a document. Raises ResolverError."""
 
-    def __init__(  # noqa: PLR0913 - all that Connexion is told
+    def __init__(  # noqa: PLR0913 - all of Connexion's settings
         self,
         document: Document,
         *,
@@ -60,11 +60,11 @@ class ConnexionApp(ConnexionMiddleware):
         """Wrap `layers`, the outermost first, around routing, security and the endpoints.
 
         `make_endpoint(i, f)` creates the app for the operation with the id `i`, where `f` is the function `i`
-        in the `handlers` module of the operation's room. `otherwise` serves requests that reach no operation.
-        `security_handlers` has a handler for each kind of scheme.
+        in the `handlers` module of the operation's package. `otherwise` serves requests that reach no
+        operation. `security_handlers` has a handler for each kind of scheme.
         """
-        stack: list[Any] = [  # which Connexion types as applications
-            LifespanMiddleware,  # outermost: the others serve HTTP only
+        stack: list[Any] = [  # Any, because Connexion's annotation says applications
+            LifespanMiddleware,  # outermost, because the others serve only HTTP
             *layers,
             partial(StrictRouting, judge_encoded_path=judge_encoded_path),
             Security,
@@ -111,7 +111,7 @@ def _bare_operation(operation: Operation, handlers: str) -> dict[str, Any]:
         "operationId": operation.operation_id,
         "x-openapi-router-controller": handlers,
         "responses": {"default": {"description": "as the document says"}},
-        # Text, because path parameters are validated later with all the others.
+        # Text, because path parameters are validated later, with all other parameters.
         "parameters": [
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
             for name in _PATH_PARAMETER.findall(operation.path)
@@ -140,7 +140,7 @@ class StrictRouting(RoutingMiddleware):
         """Check an encoded path, then route the request."""
         if b"%" in scope["raw_path"]:
             self._judge_encoded_path(scope["raw_path"])
-        scope.setdefault("extensions", {})  # Connexion copies the scope: layers outside read the result here
+        scope.setdefault("extensions", {})  # Connexion copies the scope: outer layers read the result here
         await super().__call__(scope, receive, send)
 
 

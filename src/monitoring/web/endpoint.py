@@ -27,7 +27,7 @@ H = TypeVar("H", bound=Handler)
 Act = Callable[[], Awaitable[Reply]]
 ActOnce = Callable[[Act], Awaitable[Reply]]
 Idempotency = Callable[[Any, str | None, tuple[Json, ...], Act], Awaitable[Reply]]
-"""Runs an action for a caller, or returns the stored reply to an equal request with the same key."""
+"""Runs the action, or returns the stored reply if the caller sent the same request with this key before."""
 
 PRECONDITION_ARGUMENTS = {"caller", "request"}
 IDEMPOTENCY_KEY = argument_name("Idempotency-Key")
@@ -35,9 +35,10 @@ IF_NONE_MATCH = argument_name("If-None-Match")
 
 
 def checked_before_body(precondition: Callable[..., Awaitable[None]]) -> Callable[[H], H]:
-    """Run a precondition after security, before parameters and body are read or validated.
+    """Return a decorator for handlers whose requests must first fulfil `precondition`.
 
-    It may take the arguments `caller` and `request`. It raises Problem to refuse the request.
+    The precondition runs after authentication, and before parameters and body are read or validated. It may
+    take the arguments `caller` and `request`. It raises Problem to refuse the request.
     """
 
     def attach(handler: H) -> H:
@@ -54,8 +55,8 @@ class Endpoint:
     neither in the document nor in the handler, is None.
 
     If the operation lists `Idempotency-Key`, the handler runs in the transaction that stores its reply for
-    the key. A handler with work before or after that takes `act_once`, and calls it with the function to run
-    once.
+    the key. A handler that does some work outside this transaction takes the argument `act_once` instead, and
+    calls it with the function to run in the transaction.
 
     If the operation lists `If-None-Match`, a reply whose ETag the client already has becomes 304.
     """

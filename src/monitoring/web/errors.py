@@ -30,10 +30,7 @@ NAMES_RAISED_ANYWHERE = {
     "internal_error",
     "unsupported_media_type",
 }
-(
-    "Problems that any service can raise. Services with request bodies also raise `body_required`, "
-    "`malformed_json` and `malformed_form`."
-)
+"""Errors of any operation. Those with a body add `body_required`, `malformed_json` and `malformed_form`."""
 
 _CONTROL_CHARACTER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # RFC 9110 §5.5
 
@@ -52,7 +49,7 @@ class ErrorMiddleware(ABC):
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request. If the reply has begun, an exception is raised again and ends the connection."""
+        """Serve a request. If its reply has begun, raise the exception again, which ends the connection."""
         try:
             await self._app(scope, receive, _HeldHead(send))
         except CancelledError:  # by the stopping server
@@ -71,7 +68,7 @@ class ErrorMiddleware(ABC):
 class ProblemMiddleware(ErrorMiddleware):
     """Replies to every exception with a documented error, never with a traceback.
 
-    `problem_names` maps exceptions that are no Problem to names of errors. `note_refusal` logs them.
+    `problem_names` maps exceptions other than Problem to names of errors. `note_refusal` logs them.
     """
 
     def __init__(
@@ -112,7 +109,7 @@ class ProblemMiddleware(ErrorMiddleware):
             return error
         if isinstance(error, HTTPException):
             return self._framework_problem(error, path)
-        # The client has gone, so nobody reads this reply; a closed connection is no crash.
+        # The client has disconnected, so nobody reads this reply. It only avoids logging an unhandled error.
         if isinstance(error, ClientDisconnect):
             return Problem("malformed_request")
         for kind, name in self._problem_names.items():

@@ -37,7 +37,7 @@ async def get_entrance(request: Request) -> Reply:
 
 
 async def get_health() -> Reply:
-    """Report that the process responds. No backend is checked, so that a slow one causes no restart."""
+    """Report that the process responds. It checks no backend, so that a slow backend causes no restart."""
     return Reply({"status": "ok"})
 
 
@@ -78,7 +78,7 @@ async def get_docs(request: Request) -> Reply:
 
 
 async def get_guide(guide: str, request: Request) -> Reply:
-    """Serve a guide."""
+    """Serve the guide with the name `guide` as a page."""
     return _reply_page(request, render_guide(request.app.document, guide))
 
 
@@ -90,6 +90,6 @@ def _reply_page(request: Request, html: str, **headers: str) -> Reply:
     return reply_cacheable(request, _encode(html), f"{HTML}; charset=utf-8", _PAGE_HEADERS | headers)
 
 
-@lru_cache(maxsize=32)  # pages are large, and each is rendered once
+@lru_cache(maxsize=32)  # pages are large and never change
 def _encode(html: str) -> bytes:
     return html.encode()

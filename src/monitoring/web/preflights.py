@@ -1,6 +1,6 @@
 """CORS preflight requests (Fetch §3.2.2), for resources that pages of any origin may read.
 
-Like HEAD, they belong to no operation. Any other OPTIONS request is passed on, and gets a 405.
+The document has no operations for them. Any other OPTIONS request is passed on, and gets a 405.
 """
 
 from starlette.datastructures import Headers
@@ -10,7 +10,7 @@ from monitoring.contract.document import Document
 from monitoring.web.replies import Reply, send_reply
 
 _OPEN = "Access-Control-Allow-Origin"
-_SECONDS = 86_400  # for which browsers may cache the reply
+_SECONDS = 86_400  # how long browsers may cache the reply
 
 
 class Preflights:

@@ -11,8 +11,9 @@ from monitoring.contract.document import Node
 class SecurityHandler(ABC):
     """The authentication of one kind of security scheme.
 
-    Only one of an operation's alternatives verifies a request: the first whose header was sent, or else the
-    first. It verifies all credentials sent, so that an invalid token beside a valid secret is refused.
+    Only one of an operation's security alternatives verifies a request: the first whose header was sent, or
+    the first of all if none was sent. It verifies every credential in the request. So a valid secret with an
+    invalid token is refused.
     """
 
     async def admit(self, request: Request, scheme: Node) -> None:

@@ -1,6 +1,6 @@
 """Request ids, common reply headers, request metrics and the access log.
 
-Malformed HTTP never gets here: `uvicorn_bridge` replies to it and counts it, without an access log line.
+Malformed HTTP never reaches this layer. `uvicorn_bridge` replies to it and counts it, but does not log it.
 """
 
 import logging
@@ -29,10 +29,10 @@ if not access_log.level:  # off unless the settings enable it, regardless of oth
 
 
 class RequestTelemetry:
-    """The outermost layer, which measures how long the caller waits, except for delays that it requested.
+    """The outermost layer. It measures how long callers wait, except for delays that they requested.
 
-    `X-Request-Id`, `nosniff` and all noted headers are on every reply, including problems. Inner layers find
-    the reply's status in the notes. `otherwise` is the operation name for requests that reached none.
+    It adds `X-Request-Id`, `nosniff` and all noted headers to every reply, including problems. Inner layers
+    find the reply's status in the notes. `otherwise` is the operation name for requests that reached none.
     """
 
     def __init__(self, app: ASGIApp, otherwise: str = NO_OPERATION) -> None:
@@ -46,7 +46,7 @@ class RequestTelemetry:
         notes.request_id = _sane_request_id(scope) or getrandbits(128).to_bytes(16, "big").hex()
         log_request(notes.request_id)
 
-        def send_with_headers(message: Message) -> Awaitable[None]:  # no coroutine of its own
+        def send_with_headers(message: Message) -> Awaitable[None]:  # not async, which saves a coroutine
             if message["type"] == "http.response.start":
                 notes.status = message["status"]
                 added = raw_headers_of(notes.headers) if notes.headers else ()

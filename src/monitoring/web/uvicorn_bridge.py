@@ -1,22 +1,23 @@
-"""The only file that imports uvicorn: adapts its HTTP handling, start and shutdown.
+"""Adapts uvicorn's HTTP handling, start and shutdown for the service.
 
 By default, uvicorn replies to malformed requests in plain text, drops the body of a request that offers an
 upgrade, waits for slow clients forever, parses unlimited pipelined requests, does not announce when it closes
 idle connections, and handles signals itself. Changing that relies on undocumented names of uvicorn 0.54,
 which tests/web/test_uvicorn_assumptions.py checks one by one:
 
-- `HttpToolsProtocol`: `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`;
-  httptools calls `data_received` and `on_...`. `on_headers_complete` keeps the request as `cycle`, unless
-  `_should_upgrade` says yes; if another one is being answered, it waits in `pipeline`. `_start_asgi_task`
-  begins to answer one. `on_response_complete` is called after each reply. With it begins
-  `timeout_keep_alive_task`, which closes an idle connection after `timeout_keep_alive` seconds, unless
-  `_unset_keepalive_if_required` ends it. Headers that come later are appended to `headers`.
-  `connection_lost` marks only `cycle` as `disconnected`, which is the request that came last. A server that
-  stops calls `shutdown`.
-- `RequestResponseCycle`: `more_body` and `response_complete` tell how far it is; without `keep_alive` the
-  reply says `Connection: close`, and it closes the connection after it.
-- `Server`: `serve` enters `capture_signals`, awaits `startup`, which sets `started` and `servers`, and calls
-  `on_tick` ten times a second until it returns true. Then it closes `servers`.
+- `HttpToolsProtocol` has `parser`, `url`, `headers`, `scope`, `transport`, `client`, `loop` and `flow`. The
+  event loop calls `data_received`, and httptools calls the `on_...` methods. `on_headers_complete` stores the
+  request in `cycle`, unless `_should_upgrade` returns true. While another request is being served, the new
+  one waits in `pipeline`. `_start_asgi_task` starts serving a request. `on_response_complete` is called after
+  each reply. It starts `timeout_keep_alive_task`, which closes an idle connection after `timeout_keep_alive`
+  seconds unless `_unset_keepalive_if_required` cancels it. Trailers are appended to `headers`.
+  `connection_lost` sets `disconnected` only for `cycle`, the request that arrived last. A stopping server
+  calls `shutdown`.
+- `RequestResponseCycle`: `more_body` is true until the request has arrived completely, and
+  `response_complete` is true once its reply was sent. If `keep_alive` is false, the reply has
+  `Connection: close`, and the connection is closed after the reply.
+- `Server`: `serve` enters `capture_signals` and awaits `startup`, which sets `started` and `servers`. It then
+  calls `on_tick` ten times a second until that returns true, and closes `servers`.
 """
 
 from __future__ import annotations
@@ -56,13 +57,13 @@ ServerConfig = Config
 
 MAX_HEAD_BYTES = 65_536
 
-# A request that was on its way when the server stopped is here by then.
+# How long a stopping server keeps idle connections open, because a request may already be on its way.
 LAST_REQUEST_SECONDS = 0.2
 
 _HOST = re.compile(rb"(\[[0-9A-Za-z:.]*\]|[0-9A-Za-z._~%!$&'()*+,;=-]*)(:[0-9]*)?")  # RFC 3986 §3.2.2
 
 
-def configure_server(  # noqa: PLR0913 - all that uvicorn is told
+def configure_server(  # noqa: PLR0913 - all of uvicorn's settings
     app: ASGIApp,
     catalogue: Catalogue,
     *,
@@ -161,32 +162,32 @@ class ContractProtocol(HttpToolsProtocol):
     """HTTP/1.1, parsed by httptools. A malformed request gets the document's error.
 
     A request that offers an upgrade (`h2c` from Java's HttpClient, `websocket`) is served as if it did not
-    offer one, which RFC 9110 §7.8 allows: httptools alone would lose its body. Heads and trailers are limited
-    in size. Trailers are dropped, where uvicorn would add them to the headers.
+    offer one, which RFC 9110 §7.8 allows. With httptools alone, its body would be lost. Heads and trailers
+    are limited in size. Trailers are dropped, whereas uvicorn would add them to the headers.
 
-    A connection beyond the limits is closed at once, and that of a client which is too slow when its time is
-    over. Beyond `MAX_PIPELINED` requests, those that came first are answered and the others dropped, as
+    A connection beyond the limits is closed immediately, and the connection of a slow client at its timeout.
+    If more than `MAX_PIPELINED` requests are waiting, the earlier ones are served and the others dropped, as
     RFC 9112 §9.3.2 allows.
 
-    Replies say how long an idle connection is kept. The last one says `Connection: close`, and what comes
-    after its request is not read (RFC 9112 §9.6). It answers request `MAX_REQUESTS`, or the next request when
-    the server stops.
+    Replies announce how long an idle connection is kept. The connection's last reply has `Connection: close`,
+    and data after its request is not read (RFC 9112 §9.6). The last reply is the one to request number
+    `MAX_REQUESTS` or, when the server stops, the next one.
     """
 
     malformed_request: bytes
     limits: ConnectionLimits
     slow_clients: SlowClients
     is_admitted = False
-    is_ending = False  # what arrives from now on is dropped
+    is_ending = False  # data received from now on is dropped
     is_stopping = False  # the next reply is the last
-    arriving: Literal["head", "body"] | None = None  # what of a request is under way to us
+    arriving: Literal["head", "body"] | None = None  # the part of a request that is being received
     requests = 0
-    answered: RequestResponseCycle | None = None  # others that have arrived wait for it
+    answered: RequestResponseCycle | None = None  # the request being served; later ones wait for it
     piece_bytes = 0
     first_piece_bytes = 0
-    bytes_beside_body = 0  # since the request began or, later, since anything of its body came
+    bytes_beside_body = 0  # received since the request began, or since the last bytes of its body
     waits_since = 0.0
-    unread_bytes = 0  # of replies, when we last looked
+    unread_bytes = 0  # of replies, at the previous check
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Admit the connection and start checking its speed, or close it if a limit is reached."""
@@ -214,7 +215,7 @@ class ContractProtocol(HttpToolsProtocol):
     def end_if_too_slow(self, now: float) -> None:
         """Close the connection if its client has exceeded its timeout."""
         if self._is_too_slow(now):
-            self._note_disconnection()  # at once: uvloop raises an error if something is written from now on
+            self._note_disconnection()  # before aborting, because uvloop raises an error for later writes
             self.transport.abort()
             CONNECTIONS_CLOSED.labels("too_slow").inc()
 
@@ -283,7 +284,10 @@ class ContractProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _parse(self, data: bytes) -> bytes:
-        """Parse bytes, and return those to parse next: a request without its upgrade offer, and the rest."""
+        """Parse received bytes, and return the bytes to parse next.
+
+        If a request offers an upgrade, these are the request without the offer, and the bytes after it.
+        """
         self.piece_bytes = len(data)
         self.bytes_beside_body += self.piece_bytes
         try:
@@ -341,7 +345,7 @@ class ContractProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _should_upgrade(self) -> bool:
-        # uvicorn asks only if there is an offer. "Yes" keeps it from serving the head without its body.
+        # uvicorn calls this only for an upgrade offer. True keeps it from serving the head without its body.
         return True
 
     def _write_without_upgrade(self, rest: bytes) -> bytes:
@@ -373,11 +377,11 @@ class ContractProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _is_asked(self) -> bool:
-        """Return whether a request whose head has arrived waits for its reply."""
+        """Return whether a request is in progress: its head has arrived, but its reply is not complete."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _is_answering(self) -> bool:
-        """Return whether a request that has arrived completely waits for its reply."""
+        """Return whether a request has arrived completely, but its reply is not complete."""
         return self._is_asked() and not self.cycle.more_body
 
     def _is_idle(self) -> bool:
@@ -391,7 +395,7 @@ class ContractProtocol(HttpToolsProtocol):
         if unread_bytes:
             return self.reading.is_too_slow(now)
         self.reading.restart(now)
-        if self.flow.read_paused:  # the client may send nothing now
+        if self.flow.read_paused:  # the client cannot send now, which must not count as slow
             self.sending.restart(now)
         if not self._is_asked():
             return not self._is_idle() and now - self.waits_since > self.limits.timeout_seconds

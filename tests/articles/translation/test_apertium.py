@@ -89,6 +89,7 @@ class TestTranslate:
         assert html_structure(article["content_html"]) == html_structure(payload["article"]["content_html"])
 
 
+@pytest.mark.programs("apertium")
 class TestPipe:
     def test_a_pipeline_that_was_killed_starts_again(self) -> None:
         pipe = ApertiumPipe(Path("/usr/share/apertium/modes/eng-spa.mode"), silence_timeout_seconds=30)

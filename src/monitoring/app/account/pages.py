@@ -1,4 +1,4 @@
-"""Settings: the user's own account and browsers, and the team's plan."""
+"""The settings pages about the user's own account and browsers, and about the team's plan."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from monitoring.members import service
 from monitoring.members.refusals import Refused
 from monitoring.members.sessions import end_session_of, end_sessions, find_addresses, list_sessions
 
-# The order matters: most browsers also name the browsers that they are compatible with.
+# The order matters, because the User-Agent of most browsers also names browsers that they are compatible
+# with.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -70,7 +71,8 @@ async def change_password(visit: Visit) -> Response:
     """Change the password. Only this browser stays signed in."""
     assert visit.session  # noqa: S101 - the route requires a session
     form = await visit.read_form()
-    # Counted before verification, so that nobody can guess the password in an unattended browser.
+    # The attempt is counted before verification, so that nobody can guess the password in an unattended
+    # browser.
     await count_request(visit.request, visit.settings.rate_limit_sign_in, f"password:{visit.user.id}")
     current, new = form.get("current_password", ""), form.get("new_password", "")
     try:
@@ -84,7 +86,7 @@ async def change_password(visit: Visit) -> Response:
 
 
 async def end_other_session(visit: Visit) -> Response:
-    """Sign out one of the user's browsers. Raises `Problem("not_found")` for any other session."""
+    """Sign out one of the user's browsers. Raises `Problem("not_found")` if the session is not the user's."""
     if not await end_session_of(visit.user, visit.read_id("session_id"), by=visit.actor):
         raise Problem("not_found")
     return visit.redirect("/settings/account", notice="other_session_ended")
@@ -98,7 +100,10 @@ async def sign_out_everywhere(visit: Visit) -> Response:
 
 
 def describe_browser(user_agent: str) -> str:
-    """Name a browser, such as "Firefox on Linux". Anyone can forge it; it helps users recognise theirs."""
+    """Return a browser's name, such as "Firefox on Linux", by which users recognise their own browsers.
+
+    Clients can forge it, because they can send any `user_agent`.
+    """
     browser = next((name for mark, name in _BROWSERS if mark in user_agent), "Another browser")
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), None)
     return f"{browser} on {system}" if system else browser

@@ -1,4 +1,4 @@
-"""Pages that show and correct a translation's segments, for the teams in ARTICLE_TEAMS."""
+"""Pages that show and correct the segments of a translation, for the teams in the setting ARTICLE_TEAMS."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ SEGMENTS_A_PAGE = 100
 
 
 async def show_segments(visit: Visit) -> Response:
-    """List a page of segments from index `from`: all, or with `?show=refused` only the refused ones."""
+    """List a page of the translation's segments, beginning at the index in the query's `from`.
+
+    With `?show=refused`, only segments whose translations were refused are listed.
+    """
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
     segments = await list_segments(article, translation.locale)
@@ -62,7 +65,11 @@ async def show_segment(visit: Visit) -> Response:
 
 
 async def correct_segment(visit: Visit) -> Response:
-    """Save or withdraw a correction, and retranslate the locale. With `goes_on`, open the next segment."""
+    """Save the correction of a segment; withdraw it if the form has `takes_back`.
+
+    If this changed anything, the locale is queued for translation. If the form has `goes_on`, the next
+    segment opens.
+    """
     article, form = await find_article_of(visit), await visit.read_form()
     translation = find_translation_of(article, visit)
     place = await _find_place(visit, article, translation)
@@ -86,7 +93,10 @@ async def correct_segment(visit: Visit) -> Response:
 
 
 class _Place(NamedTuple):
-    """A segment, its number (from 1) and the total in the shown list, and the next segment's hash or None."""
+    """A segment and its position in the shown list.
+
+    `number` is counted from 1, `total` is the list's length, and `next` is the next segment's hash, if any.
+    """
 
     segment: TranslatedSegment
     number: int
@@ -118,9 +128,9 @@ def _render_form(  # noqa: PLR0913, PLR0917 - what the form shows
 
 
 async def _find_place(visit: Visit, article: Article, translation: Translation) -> _Place:
-    """Find the path's segment and its position. Raises `Problem("not_found")`.
+    """Return the segment that the path names, with its position. Raises `Problem("not_found")`.
 
-    With `?show=refused`, the position is among the refused segments and this one.
+    With `?show=refused`, the list contains only the refused segments and this segment.
     """
     segments = await list_segments(article, translation.locale)
     here = next((each for each in segments if each.hash == visit.path_params["segment_id"]), None)

@@ -1,4 +1,4 @@
-"""Renders publishers' Markdown as HTML, which is as untrusted as its source: `markup` sanitises it."""
+"""Renders publishers' Markdown as HTML, which is untrusted, too. `markup` sanitises it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_spans import MAX_DELIMITERS_IN_PARAGRAPH, has_modest_tables
 
-# A link reference is defined once and used with three characters, so long addresses could exhaust the memory.
+# A link definition can be used many times with three characters each, so one long address could exhaust the
+# memory.
 MAX_ADDRESS_CHARACTERS_IN_TEXT = 1_000_000
 
 
 def render_markdown(source: str) -> str:
-    """Render a text with the translation's Markdown parser. Front matter is shown unchanged.
+    """Render a text as HTML with the parser that translation uses. Front matter is shown as it is.
 
-    A paragraph with an implausible amount of markup is shown as plain text, and so are huge tables.
+    A paragraph with an implausible amount of markup is shown as plain text, and so is a huge table.
     """
     start = front_matter_length(source)
     front_matter = source[:start].removeprefix("\ufeff")

@@ -1,8 +1,8 @@
-"""Sanitises publishers' HTML: blocks of a few allowed elements, in which only links have URLs.
+"""Sanitises publishers' HTML. The result is blocks of a few allowed elements, in which only links have URLs.
 
-There are two passes. The first closes open elements before others begin, so that the second pass's parser has
-nothing to repair: browsers' repairs can turn kilobytes into gigabytes. The second pass, `nh3`, sanitises, and
-its output is used unchanged.
+There are two passes. The first pass corrects how elements are nested, so that the HTML parser of the second
+pass has nothing to repair. The repairs that browsers make can turn kilobytes into gigabytes. The second pass,
+`nh3`, sanitises the HTML, and its output is used unchanged.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TRANSPARENT = {
 # fmt: on
 _ENDED = {*INLINE, *BLOCKS, *PARTS}
 _INLINE_NAMES = frozenset(INLINE.values())
-_LEVELS_OF_THE_PAGE = 2  # heading levels of the page: the article's headings are below them
+_LEVELS_OF_THE_PAGE = 2  # heading levels that the page uses: the article's headings are below them
 _LEAVES = frozenset({"p", "pre", "h3", "h4", "h5", "h6"})  # blocks that hold no blocks
 _DROPPED_IF_EMPTY = _INLINE_NAMES | _LEAVES
 _HOLDS_PARAGRAPHS = frozenset({"blockquote", "dd", "li", "td", "th"})
@@ -55,14 +55,17 @@ _WEB_ADDRESS = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
 
 
 class Block(NamedTuple):
-    """A paragraph, list, table or similar block, sanitised; `kind` is its element name."""
+    """A sanitised paragraph, list, table or similar block. `kind` is its element name."""
 
     kind: str
     html: Markup
 
 
 def read_blocks(source: str) -> Iterator[Block]:
-    """Yield the blocks of HTML, however malformed, in linear time. Stopping early skips the rest."""
+    """Yield the sanitised blocks of HTML, which may be malformed. The time is linear in its length.
+
+    A caller that needs only the first blocks can stop early, and the rest is not processed.
+    """
     for kind, arranged in _Arranger(source).blocks():
         yield Block(kind, Markup(_make_cleaner().clean(arranged)))  # noqa: S704 - sanitised
 
@@ -108,7 +111,11 @@ class _Arranger:
         yield from self._finished
 
     def _is_hidden_until_end(self, token: Token, position: int) -> bool:
-        """Return whether to drop an element with its content: false without an end tag after `position`."""
+        """Return whether to drop an element of this start tag with its content.
+
+        Returns False if no end tag follows after `position`, because everything up to the end would be
+        dropped.
+        """
         if token.name not in HIDDEN or token.raw.endswith("/>"):
             return False
         if token.name not in self._hidden_ends:
@@ -141,11 +148,17 @@ class _Arranger:
                 self._break()
 
     def _open_heading(self) -> str:
-        """Return the innermost open heading's name, which any heading's end tag closes; empty if none."""
+        """Return the name of the innermost open heading; empty if none is open.
+
+        The end tag of a heading of any level closes it.
+        """
         return next((name for name, _ in reversed(self._open) if name in HEADINGS), "")
 
     def _show_heading(self, level: int) -> str:
-        """Map a heading level to a heading below the page's own, so that no level is skipped."""
+        """Return the element name for a heading with this level in the source.
+
+        The article's headings are below those of the page, and no level is skipped.
+        """
         while self._headings and self._headings[-1] >= level:
             self._headings.pop()
         self._headings.append(level)
@@ -222,7 +235,7 @@ class _Arranger:
 
 
 def _describe_image(token: Token) -> str:
-    """Replace an image with its alternative text: pages load no publishers' images."""
+    """Return an image's alternative text, which is shown instead: pages load no images of publishers."""
     words = _read_attribute(token, "alt").strip()
     return html.escape(f"[Image: {words}]" if words else "[Image]")
 

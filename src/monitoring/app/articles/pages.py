@@ -1,4 +1,4 @@
-"""The blog's articles and their translations, for the teams in ARTICLE_TEAMS."""
+"""Pages of the blog's articles and their translations, for the teams in the setting ARTICLE_TEAMS."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ from monitoring.notifications.deliveries import MOST_ABOUT, list_deliveries_abou
 
 ARTICLES_A_PAGE = 25
 MAX_SEARCH_CHARACTERS = 100
-# The most events of each kind, before similar ones are grouped.
+# The most events of each kind in the timeline, before similar events are grouped.
 MAX_EVENTS = 500
 MAX_ENTRIES = 100
 _MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 
-# A hostile article takes seconds, so articles get their own threads: the shared ones store files and resolve
-# names.
+# A hostile article takes seconds to process, so articles have their own threads. The shared threads store
+# files and resolve names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
 
 
 async def show_articles(visit: Visit) -> Response:
-    """List articles, newest first, filtered by text in title or slug, and by translation status."""
+    """List articles, newest first. The query filters by text in title or slug, and by translation status."""
     require_article_access(visit)
     name = visit.query.get("status")
     wanted = next((known for known in TranslationStatus if known == name), None)
@@ -94,7 +94,7 @@ async def show_article(visit: Visit) -> Response:
 
 
 async def retry_translations(visit: Visit) -> Response:
-    """Requeue the failed translation for the form's locale; without a locale, all failed ones."""
+    """Queue the failed translation for the form's locale again; without a locale, all failed translations."""
     article = await find_article_of(visit)
     locale = (await visit.read_form()).get("locale") or None
     async with transaction():
@@ -108,7 +108,7 @@ async def retry_translations(visit: Visit) -> Response:
 
 
 async def ask_to_retranslate(visit: Visit) -> Response:
-    """Ask which locales to retranslate, and show how many characters one locale costs at most."""
+    """Ask which locales to retranslate, and show the most characters that one locale can cost."""
     article = await find_article_of(visit)
     loop = asyncio.get_running_loop()
     source = await loop.run_in_executor(_threads, read_article_source, article.payload)
@@ -123,7 +123,7 @@ async def ask_to_retranslate(visit: Visit) -> Response:
 
 
 async def retranslate_article(visit: Visit) -> Response:
-    """Requeue the finished translation for the form's locale; without a locale, all finished ones."""
+    """Queue the finished translation for the form's locale again; without a locale, all finished ones."""
     article, form = await find_article_of(visit), await visit.read_form()
     locale = form.get("locale") or None
     async with transaction():
@@ -143,14 +143,14 @@ async def ask_to_unpublish(visit: Visit) -> Response:
 
 
 async def unpublish_article(visit: Visit) -> Response:
-    """Remove an article's files from the site, and keep its text."""
+    """Remove an article's files from the blog, and keep its text in the database."""
     article = await find_article_of(visit)
     await withdraw_article(article.id, PublicationStatus.UNPUBLISHED, visit.actor)
     return visit.redirect(f"/articles/{article.id}", notice="article_unpublished")
 
 
 async def publish_article(visit: Visit) -> Response:
-    """Republish an unpublished article with the text that was kept."""
+    """Publish an unpublished article again, with the stored text."""
     article = await find_article_of(visit)
     try:
         published = await publish_kept(article.id, visit.actor)
@@ -167,14 +167,14 @@ async def ask_to_delete(visit: Visit) -> Response:
 
 
 async def delete_article(visit: Visit) -> Response:
-    """Erase an article."""
+    """Delete an article for good, with its text, translations and files."""
     article = await find_article_of(visit)
     await withdraw_article(article.id, PublicationStatus.DELETED, visit.actor)
     return visit.redirect("/articles", notice="article_deleted")
 
 
 async def read_article(visit: Visit) -> Response:
-    """Show an original beside its translation; alone while the blog storage is unavailable."""
+    """Show an article beside its translation. If the blog storage is unavailable, show the article alone."""
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
     stored = await _find_stored(visit, article, translation)
@@ -246,7 +246,7 @@ def _is_translating(visit: Visit) -> bool:
 
 
 async def show_costs(visit: Visit) -> Response:
-    """Show the translation usage of the query's month; of the current month if it names none."""
+    """Show the translation usage of the month in the query; without a valid month, of the current month."""
     require_article_access(visit)
     current, asked = this_month(), visit.query.get("month", "")
     month = asked if _MONTH.fullmatch(asked) and asked <= current else current

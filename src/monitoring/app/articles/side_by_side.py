@@ -1,4 +1,7 @@
-"""Lays out an article beside its translation, paragraph by paragraph, as readers see both. Pure."""
+"""Lays out an article beside its translation, paragraph by paragraph, as readers see them.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from monitoring.app.formatting import capitalize
 from monitoring.articles.translation.article import Path, Texts, texts_for_readers
 from monitoring.articles.translation.content_formats import TextFormat
 
-# Longer than a long article, and short enough to lay out any text within a second. Markdown costs ten times
-# as much as HTML of the same length.
+# The most characters of a text that are shown. The limits exceed the length of a long article, and any text
+# within them is laid out within a second. Markdown takes ten times as long as HTML of the same length.
 MAX_CHARACTERS = {
     TextFormat.PLAIN: 10_000,
     TextFormat.HTML: 200_000,
@@ -44,7 +47,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A field of both texts: a row for each paragraph, or a single row if the paragraphs do not match."""
+    """A field of the article and its translation.
+
+    It has a row for each paragraph, or a single row if the paragraphs of the two sides do not match.
+    """
 
     label: str
     rows: list[Row]
@@ -53,7 +59,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An article and its translation. `is_cut` is whether they have more fields than are shown."""
+    """An article and its translation. `is_cut` is true if they have more fields than are shown."""
 
     words: list[Passage]  # titles, descriptions, images: one row each
     texts: list[Passage]
@@ -75,7 +81,8 @@ class _Side:
 def lay_side_by_side(original: Mapping[str, Any], translation: Mapping[str, Any] | None) -> Reading:
     """Lay out an original beside its translation, which may be None.
 
-    The result is safe to show, whatever a publisher sent. A hostile article takes seconds: use a thread.
+    All HTML in the result is escaped or sanitised. Call this in a thread, because a hostile article takes
+    seconds.
     """
     ours, theirs = texts_for_readers(original), texts_for_readers(translation or {"article": {}})
     formats = {path: text_format for path, (text_format, _) in (theirs | ours).items()}
@@ -119,7 +126,10 @@ def _read_side(texts: Texts, path: Path) -> _Side:
 
 
 def _pair(path: Path, original: _Side, translation: _Side) -> Passage:
-    """Pair the blocks if both sides have the same kinds in the same order; else make one row."""
+    """Return a row for each pair of blocks if both sides have the same kinds of blocks in the same order.
+
+    Otherwise, return a single row.
+    """
     label = _label(path)
     is_cut = original.is_cut or translation.is_cut
     count = min(len(original.blocks), len(translation.blocks))

@@ -1,4 +1,7 @@
-"""An article's timeline, newest first: revisions, translations, user actions, notifications. Pure."""
+"""Builds an article's timeline, newest first: revisions, translations, user actions and notifications.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.models import AuditEntry
 from monitoring.notifications.models import NotificationDelivery
 
-# Translations into many locales at once, or corrections segment by segment, are one timeline entry.
+# Similar events within this time become one timeline entry, such as translations into many locales at once,
+# or corrections segment by segment.
 BURST = timedelta(minutes=10)
 
 _ACTORS = {PUBLISHER.name: "The publisher", COMMAND_LINE.name: "The command line"}
@@ -31,7 +35,7 @@ _ACTS: Mapping[str, tuple[str, str]] = {
 
 
 class _Event(NamedTuple):
-    """An event. If it concerns one locale, the language follows the title."""
+    """An event of an article. If it concerns one locale, the language is shown after the title."""
 
     happened_at: datetime
     title: str
@@ -53,9 +57,10 @@ def build_article_timeline(
     told: Iterable[NotificationDelivery],
     names: Mapping[str, str],
 ) -> list[Entry]:
-    """Return the timeline, newest first. `names` has what to call each actor.
+    """Return the article's timeline, newest entry first. `names` maps each actor to the name to show.
 
-    Translations without a history entry, made by an earlier release, come from `article.translations`.
+    Translations that an earlier release made have no entry in `history`. They come from
+    `article.translations`.
     """
     events = [_Event(article.received_at, "Received from the publisher")]
     seen = {(each.locale, each.happened_at) for each in history}
@@ -107,7 +112,7 @@ def _describe_delivery(delivery: NotificationDelivery) -> _Event:
 
 
 def _find_bursts(events: Iterable[_Event]) -> list[list[_Event]]:
-    """Group consecutive events with the same words that happened within `BURST` of the first."""
+    """Group consecutive events that have the same words and happened within `BURST` of the group's first."""
     bursts: list[list[_Event]] = []
     for event in events:
         first = bursts[-1][0] if bursts else None

@@ -20,7 +20,7 @@ KINDS = {
     "session": "signing in and out",
     "team": "the team and its plan",
 }
-"""Labels by the part of an action's name before the dot."""
+"""Titles of the kinds of entries, by the part of an action before its dot."""
 
 _WORDS = {
     Action.TEAM_CREATED: "created the team",
@@ -80,7 +80,7 @@ _WORDS = {
     Action.ARTICLE_DELETED: "deleted the article",
 }
 
-# Fields whose parts are named by users.
+# Fields with parts that users name. These names are shown unchanged.
 _HEADERS = ("request_headers", "headers")
 
 
@@ -96,9 +96,10 @@ def name_field(name: str) -> str:
 
 
 def describe_action(action: str, subject: str = "") -> str:
-    """Return the words between the actor and the subject. Without a subject, a final "of" is dropped.
+    """Return the words for an action, shown between actor and subject: "changed the role of".
 
-    An unknown action, which another version recorded, is returned unchanged.
+    Without a subject, a final "of" is dropped. An unknown action, which another version recorded, is returned
+    unchanged.
     """
     words = _WORDS[Action(action)] if action in list(Action) else action
     return words if subject else words.removesuffix(" of")

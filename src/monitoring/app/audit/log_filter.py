@@ -20,7 +20,7 @@ _FIELDS = ("who", "by", "kind", "about", "from", "to")
 
 @dataclass(frozen=True, slots=True)
 class FilterForm:
-    """The form's texts by field, the filter that they define, and the errors by field."""
+    """The submitted texts by field, the filter that they define, and the error messages by field."""
 
     texts: Mapping[str, str]
     wanted: EntryFilter
@@ -33,9 +33,10 @@ class FilterForm:
 
 
 def read_filter(query: Mapping[str, str], zone: ZoneInfo) -> FilterForm:
-    """Read the filter form. Days are in the time zone, and both the first and the last are included.
+    """Parse the filter form. Days begin and end in `zone`. The first and the last day are both included.
 
-    A `kind` or `by` that is not offered is ignored. If a day is invalid, the filter is empty.
+    A `kind` or `by` that the form does not offer is ignored. If a day is invalid, the filter matches
+    everything.
     """
     texts = {name: query.get(name, "").strip()[:MAX_CHARACTERS] for name in _FIELDS}
     texts["kind"] = texts["kind"] if texts["kind"] in KINDS else ""

@@ -1,4 +1,4 @@
-"""A notification channel's deliveries: their contents, their outcomes, and redelivery."""
+"""The page of a notification channel's deliveries, with their contents and outcomes, and redelivery."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PATH = "/settings/notifications/{channel_id}/deliveries"
 
 
 async def show_deliveries(visit: Visit) -> Response:
-    """List the deliveries of the last 30 days, newest first."""
+    """Show a page of the channel's deliveries of the last 30 days, newest first."""
     channel = await get_channel(visit.team.id, visit.read_id("channel_id"))
     page = await list_deliveries(channel, None, DELIVERIES_A_PAGE, visit.after_id)
     return visit.render(
@@ -43,14 +43,14 @@ async def show_deliveries(visit: Visit) -> Response:
 
 
 class Subject(NamedTuple):
-    """A monitor that a message was about, and the path of its incident's page, or of its own."""
+    """A monitor that a message was about. `path` leads to the incident; without one, to the monitor."""
 
     name: str
     path: str
 
 
 class Description(NamedTuple):
-    """A message's subject in words, and the monitors concerned. `more` counts those not in `subjects`."""
+    """What a message was about, in words, and the monitors concerned. `more` counts those not listed."""
 
     words: str
     subjects: tuple[Subject, ...]
@@ -58,7 +58,7 @@ class Description(NamedTuple):
 
 
 def describe_delivery(delivery: NotificationDelivery) -> Description:
-    """Describe a delivery's message. A digest names at most `MOST_NAMED` monitors."""
+    """Describe a delivery's message. The description of a digest lists at most `MOST_NAMED` monitors."""
     data = orjson.loads(delivery.payload)["data"]
     if delivery.event == DIGEST:
         found = [subject for event in data["events"] if (subject := _find_subject(event["data"]))]
@@ -81,7 +81,7 @@ def _find_subject(data: Mapping[str, Json]) -> Subject | None:
 
 
 async def send_again(visit: Visit) -> Response:
-    """Resend a delivery, within the rate limit that the team's keys share."""
+    """Queue a delivery to be sent again. It counts against the team's rate limit for notifications."""
     channel_id, delivery_id = visit.read_id("channel_id"), visit.read_id("delivery_id")
     channel = await get_channel(visit.team.id, channel_id)
     await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))

@@ -1,7 +1,7 @@
-"""Confirming an email address and unsubscribing by emailed links, without signing in.
+"""The pages of emailed links that confirm an email address or unsubscribe it, without signing in.
 
-Link scanners open these pages, so only a POST changes anything: the page's button, or a mail program's
-one-click unsubscription (RFC 8058).
+Link scanners open these pages, so only a POST changes anything. The page's button sends one, and so does a
+mail program's one-click unsubscription (RFC 8058).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from monitoring.notifications.tasks import nudge
 
 
 async def show_confirmation(visit: Visit) -> Response:
-    """Show the address and a button to confirm it; once it is confirmed, say so."""
+    """Show the email address with a button to confirm it. If it is confirmed already, the page says so."""
     token = visit.query.get("token", "")
     return await _render(visit, "channels/confirm.html", await _find_asked(token), token)
 
 
 async def confirm(visit: Visit) -> Response:
-    """Confirm the address, and return to its page."""
+    """Confirm the email address that the form's token is for, and redirect to the link's page."""
     token = (await visit.read_form()).get("token", "")
     channel = await _find_asked(token)
     async with transaction():
@@ -39,13 +39,13 @@ async def confirm(visit: Visit) -> Response:
 
 
 async def show_unsubscribing(visit: Visit) -> Response:
-    """Show the address and a button to unsubscribe; if nothing is sent to it, say so."""
+    """Show the email address with a button to unsubscribe it. If nothing is sent to it, the page says so."""
     token = visit.query.get("token", "")
     return await _render(visit, "channels/unsubscribe.html", await _find(UNSUBSCRIBE, token), token)
 
 
 async def unsubscribe(visit: Visit) -> Response:
-    """Turn the channel off, for a reader or a mail program. The link alone identifies the channel."""
+    """Turn off the channel, for a reader or a mail program. The token in the URL identifies the channel."""
     token = visit.query.get("token", "")
     channel = await _find(UNSUBSCRIBE, token)
     async with transaction():

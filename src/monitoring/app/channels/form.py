@@ -1,4 +1,7 @@
-"""Channel forms: submitted text becomes an API request, which the document's schema validates. Pure."""
+"""Converts channel forms to API requests and back. The API document's schemas validate the requests.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _WITHOUT_A_FIELD = ("type", "events", "routing", "enabled")
 class Field:
     """A field of a channel type's form.
 
-    `options` are an enumerated field's values with their labels. `rows` is above 1 for multi-line text.
+    `options` are the values of an enumerated field, with their labels. `rows` is above 1 for multi-line text.
     """
 
     name: str
@@ -89,9 +92,10 @@ def read_form(typed: ChannelForm) -> dict[str, Json]:
 
 
 def read_patch(typed: ChannelForm) -> dict[str, Json]:
-    """Convert a form to a NotificationChannelUpdate. Empty secrets are kept, other empty fields are reset.
+    """Convert a form to a NotificationChannelUpdate.
 
-    Raises Problem for the first invalid field; `others` has the rest.
+    An empty secret field keeps the saved secret. Any other empty optional field is reset. Raises Problem for
+    the first invalid field; `others` has the rest.
     """
     patch: dict[str, Json] = {"type": typed.type}
     for field in fields_of(typed.type):
@@ -108,7 +112,7 @@ def read_patch(typed: ChannelForm) -> dict[str, Json]:
 
 
 def write_form(channel: NotificationChannel) -> ChannelForm:
-    """Return a saved channel's form. Its secrets are empty."""
+    """Return a saved channel's form. The fields of its secrets are empty."""
     configuration = configuration_of(channel)
     texts = {
         field.name: "" if field.is_secret else _write(configuration[field.name])
@@ -120,9 +124,9 @@ def write_form(channel: NotificationChannel) -> ChannelForm:
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> dict[str, str]:
-    """Return the messages of a problem and its `others`, by field.
+    """Return the messages for a problem and its `others`, by field. Each field gets its first message only.
 
-    A message that concerns no single field is under `WHOLE_FORM`. Each field gets its first message only.
+    A message that concerns no single field has the key `WHOLE_FORM`.
     """
 
     def place(_problem: Problem, sentence: str) -> tuple[str, str]:

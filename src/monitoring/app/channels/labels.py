@@ -7,7 +7,7 @@ from monitoring.notifications.grouping import DIGEST
 from monitoring.notifications.models import CONFIRMATION
 from monitoring.notifications.routing import INTERRUPTED, TEST
 
-# By type, in page order: its name, and what is needed to set it up.
+# For each channel type, in the order of the page: its name, and what is needed to set it up.
 TYPES = {
     "email": ("Email", "An email address, whose reader has to confirm it first."),
     "slack": ("Slack", "The address of an incoming webhook of your workspace."),
@@ -33,7 +33,7 @@ TYPES = {
     "custom": ("Custom", "An address that takes JSON in its own format."),
 }
 
-# Type names for use after "notified by", where they differ from `TYPES`.
+# Channel type names for use after "notified by", if they differ from those in `TYPES`.
 _NAMES_IN_SENTENCES = {"email": "email", "webhook": "a webhook", "custom": "a custom webhook"}
 
 LABELS = {
@@ -93,9 +93,9 @@ SHORT_EVENTS = {
     "article.failed": "translation failed",
     "article.unpublished": "article unpublished",
 }
-"""Shorter words for the same events, for a list in which each channel has several."""
+"""Shorter labels of events, for the list of channels, where each channel names several events."""
 
-# Messages that are sent without being selected as events.
+# Messages that a channel gets even though they are no events that it can select.
 _OTHERS = {
     TEST: "A test",
     CONFIRMATION: "The link that confirms the address",
@@ -111,7 +111,7 @@ _ENDS = {
 
 
 def name_event(event: str, resolution: str | None = None) -> str:
-    """Return an event's label. `resolution` is how its incident ended; None if that is unknown."""
+    """Return an event's label. `resolution` is how the event's incident ended; None if that is unknown."""
     if event == "incident.resolved" and resolution:
         return _ENDS[Resolution(resolution)]
     return EVENTS.get(event) or _OTHERS.get(event, event)

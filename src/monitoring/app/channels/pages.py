@@ -1,4 +1,4 @@
-"""Settings, notifications: list, create, change, test and delete channels."""
+"""The settings pages that list, create, change, test and delete notification channels."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LIST = "/settings/notifications"
 
 
 async def show_channels(visit: Visit) -> Response:
-    """List the team's channels, newest first. One page is enough for `MAX_CHANNELS_A_TEAM`."""
+    """List the team's channels, newest first. At most `MAX_CHANNELS_A_TEAM` exist, so one page is enough."""
     page = await service.list_channels(visit.team.id, service.MAX_CHANNELS_A_TEAM, None)
     routes = {each.id: describe_routing(route_of(each).routing) for each in page.rows}
     return visit.render(
@@ -54,22 +54,25 @@ async def show_channels(visit: Visit) -> Response:
 
 
 class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
-    """The form of a channel, by type. *Send a test* shows the outcome of one, and saves nothing."""
+    """The form of a channel, whose fields depend on its type.
+
+    Its *Send a test* button sends a test with the typed settings and shows the outcome, but saves nothing.
+    """
 
     path = f"{LIST}/new"
     new_template = "channels/new.html"
     edit_template = "channels/edit.html"
-    fixable = FIXABLE_STATUSES | {HTTPStatus.TOO_MANY_REQUESTS}  # tests have a limit
+    fixable = FIXABLE_STATUSES | {HTTPStatus.TOO_MANY_REQUESTS}  # tests have a rate limit
     spent = "channel_form_spent"
 
     async def show_new(self, visit: Visit) -> Response:
-        """Show the form of the query's type; without a known type, ask for one."""
+        """Show the form of the channel type in the query; without a known type, the list of all types."""
         if visit.query.get("type") not in TYPES:
             return visit.render("channels/choose.html", types=TYPES, sends_email=_sends_email(visit))
         return await super().show_new(visit)
 
     async def blank(self, visit: Visit) -> ChannelForm:
-        """Return the defaults of the query's type."""
+        """Return a form with the defaults of the channel type in the query."""
         return channel_form.write_new_form(visit.query["type"])
 
     def echo(self, form: Form) -> ChannelForm:
@@ -84,7 +87,10 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return _echo(form, row.type)
 
     async def make(self, visit: Visit, typed: ChannelForm, form_id: UUID) -> Response:
-        """Create the channel, or only send a test. A webhook's secret is not shown for a resubmitted form."""
+        """Create the channel; for *Send a test*, only send a test.
+
+        A new webhook's secret is shown. It is not shown again if the form is resubmitted.
+        """
         given = channel_form.read_form(typed)
         await demand_reachable(visit.team.id, given)
         if (await visit.read_form()).get("try"):
@@ -110,7 +116,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return channel_form.write_form(row)
 
     async def save(self, visit: Visit, row: NotificationChannel, typed: ChannelForm) -> Response:
-        """Change the channel, or only send a test."""
+        """Change the channel; for *Send a test*, only send a test."""
         patch = channel_form.read_patch(typed)
         await demand_reachable(visit.team.id, patch)
         if (await visit.read_form()).get("try"):
@@ -120,7 +126,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return visit.redirect(LIST, notice="channel_updated")
 
     async def explain(self, visit: Visit, problem: Problem, typed: ChannelForm) -> dict[str, str]:
-        """Return the errors by field. Also check the URL, because `make` and `save` check it only last."""
+        """Return the errors by field. Also check the URL, which `make` and `save` check after all others."""
         errors = channel_form.place_problem(problem, visit.catalogue, typed.type)
         try:
             url = "" if "url" in errors else typed.texts.get("url", "").strip()
@@ -130,7 +136,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return errors
 
     async def context(self, visit: Visit, typed: ChannelForm) -> dict[str, object]:
-        """Return the type, its fields, and their choices."""
+        """Return the templates' variables: the type's name and hint, its fields, and their options."""
         title, hint = TYPES[typed.type]
         return {
             "title": title,
@@ -144,19 +150,19 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         }
 
     def query(self, _: Visit, typed: ChannelForm) -> dict[str, str]:
-        """Return the type, as a query."""
+        """Return the query parameter that names the channel type."""
         return {"type": typed.type}
 
 
 async def test_channel(visit: Visit) -> Response:
-    """Send a test, and show its outcome."""
+    """Send a test to the channel, and show its outcome."""
     channel = await _get_channel(visit)
     delivery = await _wait_for_attempt(await _queue_test(visit, channel))
     return visit.render("channels/tested.html", channel=channel, delivery=delivery)
 
 
 async def test_routes(visit: Visit) -> Response:
-    """Send a test to every channel that is alerted about a monitor, and show the outcomes."""
+    """Send a test to every channel that gets alerts about a monitor, and show the outcomes."""
     monitor = await get_monitor(visit.team.id, visit.read_id("monitor_id"))
     told = await find_alerted_channels(visit.team.id, monitor.id)
     queued = [await _queue_test(visit, channel) for channel in told]
@@ -167,7 +173,7 @@ async def test_routes(visit: Visit) -> Response:
 
 
 async def ask_reader(visit: Visit) -> Response:
-    """Resend an email address's confirmation link, if its channel is enabled and unconfirmed."""
+    """Send an email channel's confirmation link again, if the channel is enabled and unconfirmed."""
     async with transaction():
         channel = await _get_channel(visit)
         if channel.enabled and channel.is_unconfirmed:
@@ -196,7 +202,7 @@ def _sends_email(visit: Visit) -> bool:
 
 
 async def _queue_test(visit: Visit, channel: NotificationChannel) -> NotificationDelivery:
-    """Queue a test, within the rate limit that the team's keys share."""
+    """Queue a test. It counts against the team's rate limit for notifications."""
     await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))
     delivery = await deliveries.queue_test(visit.team.id, channel.id, by=visit.actor)
     await nudge([delivery.id])
@@ -204,7 +210,7 @@ async def _queue_test(visit: Visit, channel: NotificationChannel) -> Notificatio
 
 
 async def _try(visit: Visit, given: Mapping[str, Json], channel_id: UUID | None = None) -> AttemptResult:
-    """Send a test with the typed settings, within the same rate limit."""
+    """Send a test with the typed settings. It counts against the team's rate limit for notifications."""
     await count_request(visit.request, visit.settings.rate_limit_notifications, str(visit.team.id))
     return await try_channel(visit.team.id, given, channel_id, by=visit.actor)
 

@@ -1,4 +1,4 @@
-"""The routing part of a channel's form: which monitors it covers, and when. Pure."""
+"""The routing part of a channel's form: which monitors the channel covers, and when. Has no side effects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from monitoring.app.form_fields import read_tags
 from monitoring.app.formatting import write_duration
 from monitoring.contract.document import Json
 
-# In seconds, with their labels.
+# The values of these fields are in seconds. Each has its label.
 DELAYS = (
     ("0", "at once"),
     ("60", "if it lasts 1 minute"),
@@ -42,7 +42,7 @@ def read_routing(form: Mapping[str, str], monitor_ids: Sequence[str]) -> dict[st
 
 
 def write_routing(routing: Mapping[str, Json]) -> dict[str, str]:
-    """Return a routing as the form fields' texts. Monitors are checkboxes, and have no text."""
+    """Return the texts of a routing's form fields. Its monitors are checkboxes, so they are left out."""
     quiet_hours = routing["quiet_hours"] or {}
     return {
         "routing_tags": ", ".join(routing["tags"]),

@@ -1,6 +1,6 @@
-"""Acknowledging an incident by a message's link, without signing in.
+"""The page of a link in an alert, on which readers acknowledge the incident without signing in.
 
-Link scanners open the page, so only its button acknowledges.
+Link scanners open the page, so opening it changes nothing: only its button acknowledges the incident.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Linked(NamedTuple):
 
 
 async def show_confirmation(visit: Visit) -> Response:
-    """Show the incident with a button, or with the name of whoever has acknowledged it."""
+    """Show the incident with a button to acknowledge it, or with the name of the person who did so."""
     token = visit.query.get("token", "")
     linked = await _find_linked(token)
     team = await Team.get(id=linked.channel.team_id)
@@ -50,7 +50,10 @@ async def show_confirmation(visit: Visit) -> Response:
 
 
 async def acknowledge_linked(visit: Visit) -> Response:
-    """Acknowledge the incident as the team's signed-in user, or else as a reader of the channel."""
+    """Acknowledge the incident, in the name of the signed-in user if they are in the team.
+
+    For other people, the acknowledgement names a reader of the channel.
+    """
     token = (await visit.read_form()).get("token", "")
     incident, channel = await _find_linked(token)
     actor = reader_of(channel.name, visit.address)
@@ -67,7 +70,10 @@ async def acknowledge_linked(visit: Visit) -> Response:
 
 
 async def _find_linked(token: str) -> _Linked:
-    """Return a link's incident and channel. Raises Declined if it is invalid, or either was deleted."""
+    """Return the incident and channel of a link's token.
+
+    Raises Declined if the token is invalid, or if the incident or the channel was deleted.
+    """
     link = read_acknowledge_link(token)
     channel = await NotificationChannel.get_or_none(id=link.channel_id) if link else None
     if link is None or channel is None:

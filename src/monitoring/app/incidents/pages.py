@@ -58,12 +58,12 @@ SHOWN = timedelta(hours=24)
 # If only hourly data is stored, the chart begins this long before the incident, and shows a day.
 HOURS_BEFORE = timedelta(hours=6)
 
-# Only the newest notes are shown. An incident may have 500, which would be a megabyte.
+# Only the newest notes are shown. An incident may have 500 notes, which would make its page a megabyte long.
 NOTES_SHOWN = 100
 
 
 async def show_incidents(visit: Visit) -> Response:
-    """List the team's incidents, newest first; `?state=open` leaves out the resolved ones."""
+    """List the team's incidents, newest first. The query's `state` selects open or resolved incidents."""
     sought = visit.query.get("state", "")
     state = sought if sought in set(IncidentState) else None
     page = await list_incidents(visit.team.id, None, state, INCIDENTS_A_PAGE, visit.after_id)
@@ -123,9 +123,10 @@ class _Silence(NamedTuple):
 async def _find_silence(
     visit: Visit, incident: Incident, deliveries: Iterable[NotificationDelivery]
 ) -> _Silence | None:
-    """Return why nobody is notified of an open, unacknowledged incident; None if somebody is or will be.
+    """Return why nobody is notified of an open, unacknowledged incident.
 
-    Also returns None once `RETENTION` has passed since the confirmation: deliveries may have been deleted.
+    Returns None if somebody is or will be notified, and once `RETENTION` has passed since the incident was
+    confirmed, because its deliveries may have been deleted.
     """
     is_answered = incident.resolved_at or incident.acknowledged_at
     if is_answered or is_somebody_told(deliveries) or incident.confirmed_at < visit.now - RETENTION:
@@ -143,7 +144,7 @@ async def _name_sources(visit: Visit) -> list[Shown]:
     incident = await service.get_incident(team_id, incident_id)
     sources = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS)]
     sources += [Shown(source, incident_id) for source in (Source.INCIDENT, Source.DELIVERIES)]
-    if visit.now < _end_of_chart(incident):  # the chart still grows
+    if visit.now < _end_of_chart(incident):  # until then, each check adds to the chart
         sources.append(Shown(Source.MONITOR, incident.monitor_id))
     return sources
 
@@ -179,7 +180,10 @@ def _end_of_chart(incident: Incident) -> datetime:
 
 
 async def acknowledge(visit: Visit) -> Response:
-    """Acknowledge the incident, and return to the button's page. Repeating it changes nothing more."""
+    """Acknowledge the incident, and redirect to the page whose button was pressed.
+
+    A second acknowledgement changes nothing.
+    """
     incident_id = visit.read_id("incident_id")
     incident, delivery_ids = await responding.acknowledge(visit.team.id, incident_id, visit.actor)
     await nudge(delivery_ids)
@@ -196,7 +200,7 @@ async def acknowledge(visit: Visit) -> Response:
 
 
 async def tell_now(visit: Visit) -> Response:
-    """Send the alert of an incident of which nobody was notified. Repeating it sends nothing more."""
+    """Send an incident's alert now if nobody has been notified of the incident. Idempotent."""
     incident_id = visit.read_id("incident_id")
     told = await responding.tell_now(visit.team.id, incident_id, visit.actor)
     await nudge(told)
@@ -204,13 +208,16 @@ async def tell_now(visit: Visit) -> Response:
 
 
 async def show_note_form(visit: Visit) -> Response:
-    """Show the note form on its own page, which browsers request when they reload a refused note's page."""
+    """Show the form for a note on a page of its own.
+
+    Browsers request it when the user reloads the page that refused a note.
+    """
     incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     return await _render_note(visit, incident, str(uuid4()))
 
 
 async def write_note(visit: Visit) -> Response:
-    """Add a note. Resubmitting the same form adds no second one."""
+    """Add a note. Resubmitting the same form adds no second note."""
     incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     form = await visit.read_form()
     form_id = str(read_form_id(form.get("form_id", "")))
@@ -253,7 +260,10 @@ async def _render_note(  # noqa: PLR0913, PLR0917 - what the form shows
 
 
 def _choose_form_id(visit: Visit, incident_id: UUID, notes: Sequence[IncidentNote]) -> UUID:
-    """Return the note form's id. It stays the same until a note is added, so that polls detect no change."""
+    """Return the id of the note form. The id changes only when a note is added.
+
+    A new id for each rendering would make a live page change without reason.
+    """
     newest = notes[0].id if notes else ""
     return uuid5(incident_id, f"{visit.user.id} {newest}")
 

@@ -1,4 +1,7 @@
-"""An incident's timeline, in order: start, notifications, acknowledgement, notes, end. Pure."""
+"""Builds an incident's timeline: its start, notifications, acknowledgement, notes and end, in order.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 
 
 class Tone(StrEnum):
-    """The colour of an entry's dot. The title has the same meaning."""
+    """The colour of an entry's dot. The entry's title also conveys this meaning."""
 
     PLAIN = auto()
     BAD = auto()
@@ -22,10 +25,10 @@ class Tone(StrEnum):
 
 
 class Entry(NamedTuple):
-    """A timeline entry. `text` may be untrusted, or empty.
+    """A timeline entry. `text` may be empty, and may be untrusted.
 
-    `who` is the actor or the notified channel, shown before the title; empty if there is none. The page
-    isolates its text direction.
+    `who` is the actor or the notified channel, which the page shows before the title and whose writing
+    direction it isolates. `who` is empty if there is none.
     """
 
     happened_at: datetime
@@ -41,7 +44,7 @@ def build_incident_timeline(
     deliveries: Iterable[NotificationDelivery],
     names: Mapping[str, str],
 ) -> list[Entry]:
-    """Return the timeline, oldest first. `names` has what to call each actor."""
+    """Return the incident's timeline, oldest entry first. `names` maps each actor to the name to show."""
     entries = [
         Entry(incident.started_at, "The first check failed", f"{incident.error_message}.", tone=Tone.BAD),
         Entry(incident.confirmed_at, "The failure was confirmed, and the incident opened", tone=Tone.BAD),
@@ -64,7 +67,8 @@ def build_incident_timeline(
 def describe_notification(delivery: NotificationDelivery, resolution: str | None = None) -> Entry:
     """Describe a delivery: who was notified, how, and with what result.
 
-    `resolution` is how the incident ended; None if it has not, or the delivery is not about one.
+    `resolution` is how the incident ended; None if it has not ended, or the delivery is not about an
+    incident.
     """
     what = name_event(delivery.event, resolution)
     name, reason = delivery.channel.name, delivery.error_message

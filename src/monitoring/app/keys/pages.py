@@ -1,4 +1,4 @@
-"""Settings, API keys: the list, a new key, and revoking one."""
+"""The settings pages that list, create and revoke API keys."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SCOPE_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class KeyForm:
-    """The submitted values. `old` is the client_id of the key to replace; empty if there is none."""
+    """The submitted values of a new key's form. `old` is the client_id of the key to replace, or empty."""
 
     name: str
     scopes: Sequence[str]
@@ -85,13 +85,20 @@ async def show_keys(visit: Visit) -> Response:
 
 
 class KeyForms(CreateForm[KeyForm]):
-    """The form of a new key. The form's id becomes the key's id. Keys are never changed."""
+    """The form of a new key. Keys cannot be changed.
+
+    The form's id becomes the key's id, so a resubmitted form creates no second key.
+    """
 
     path = f"{LIST}/new"
     new_template = "keys/new.html"
 
     async def blank(self, visit: Visit) -> KeyForm:
-        """Return a form with the first scope; with `?old=client_id`, the old key's scopes and a new name."""
+        """Return a form with only the first scope selected.
+
+        If the query's `old` names a key to replace, return a form with its scopes and a name derived from its
+        name.
+        """
         client_id = visit.query.get("old", "")
         if not client_id:
             return KeyForm("", [SCOPES[0]], "")
@@ -123,7 +130,7 @@ class KeyForms(CreateForm[KeyForm]):
         )
 
     async def context(self, _visit: Visit, _typed: KeyForm) -> dict[str, object]:
-        """Return the scopes' labels."""
+        """Return the scopes' labels for the template."""
         return {"scope_words": SCOPE_WORDS}
 
     async def explain(self, _visit: Visit, problem: Problem, _typed: KeyForm) -> dict[str, str]:
@@ -131,16 +138,19 @@ class KeyForms(CreateForm[KeyForm]):
         raise problem
 
     def query(self, _: Visit, typed: KeyForm) -> dict[str, str]:
-        """Return the replaced key's client_id, as a query."""
+        """Return the query parameter with the client_id of the key to replace."""
         return {"old": typed.old}
 
     @staticmethod
     async def _show_created_before(visit: Visit, key_id: UUID, old: str) -> Response:
-        """Respond to a resubmitted form with its key, but without the secret. Raises Problem."""
+        """Show the key that an earlier submission of the form created, without its secret.
+
+        Raises Problem if the key belongs to another team.
+        """
         keys = await service.list_keys(visit.team.id)
         key = next((key for key in keys if key.id == key_id), None)
         if key is None:
-            raise Problem("malformed_request")  # none of our forms contains the id of another team's key
+            raise Problem("malformed_request")  # another team's key has this id, so the form was forged
         return visit.render("keys/created_before.html", 409, key=key, old=old)
 
 
@@ -150,13 +160,13 @@ async def ask_to_revoke(visit: Visit) -> Response:
 
 
 async def revoke_key(visit: Visit) -> Response:
-    """Revoke the key, provided the box is ticked."""
+    """Revoke the key; if the confirmation box is not ticked, show the page again with an error."""
     key = await find_key_of(visit, visit.path_params["client_id"])
     form = await visit.read_form()
     if form.get("understood") != "on":
         return await _render_revocation(visit, key, REFUSALS["revocation_not_confirmed"])
     await service.revoke_key(key.client_id, team_id=visit.team.id, by=visit.actor)
-    if new := form.get("new"):  # the form was part of a rotation: show its last step
+    if new := form.get("new"):  # the key was revoked in a rotation, so show the rotation's last step
         path = "/settings/api-keys/rotation"
         return visit.redirect(path, old=key.client_id, new=new, notice="api_key_revoked")
     return visit.redirect(LIST, notice="api_key_revoked")

@@ -1,4 +1,4 @@
-"""Settings, API keys, key rotation: three steps to replace one of the team's keys without downtime."""
+"""The settings page for key rotation: three steps to replace an API key without downtime."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from monitoring.auth.service import list_keys
 from monitoring.contract.problems import Problem
 from monitoring.members.service import name_members
 
-# A client that calls once an hour must count as using the key between its calls.
+# A key counts as in use for this time after each request. A client that calls once an hour must count as
+# using its key between two calls.
 RECENTLY = timedelta(hours=2)
 
 NOT_BEGUN = dict.fromkeys(("make", "deploy", "revoke"), "")
@@ -25,7 +26,7 @@ _SUFFIX = " (new)"
 
 
 async def show_rotation(visit: Visit) -> Response:
-    """Show the steps of a rotation. `?old=` names the key to replace, `?new=` its replacement."""
+    """Show the steps of a rotation. The query's `old` names the key to replace, and `new` its replacement."""
     keys = await list_keys(visit.team.id)
     living = [key for key in keys if key.revoked_at is None]
     old = _pick(keys, visit.query.get("old"))
@@ -69,7 +70,7 @@ class Step(StrEnum):
 
 
 class Traffic(StrEnum):
-    """Whether a key is in use: `BUSY` if it was used within `RECENTLY`."""
+    """Whether a key is in use: `BUSY` if it was used within `RECENTLY`, `SILENT` if its last use is older."""
 
     NEVER = "never"
     BUSY = "busy"
@@ -78,7 +79,7 @@ class Traffic(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """The states of a rotation's steps: create a key, deploy it, revoke the old one."""
+    """The states of a rotation's three steps: create a key, deploy it, and revoke the old key."""
 
     make: Step
     deploy: Step
@@ -98,14 +99,14 @@ def judge_rotation(old: ApiKey, new: ApiKey | None) -> Rotation:
 
 
 def judge_traffic(key: ApiKey, now: datetime) -> Traffic:
-    """Classify a key's use: never used, used within `RECENTLY` before `now`, or silent since."""
+    """Return whether a key was used within `RECENTLY` before `now`, only earlier than that, or never."""
     if key.last_used_at is None:
         return Traffic.NEVER
     return Traffic.BUSY if now - key.last_used_at <= RECENTLY else Traffic.SILENT
 
 
 def name_successor(old_name: str) -> str:
-    """Name a key's replacement, within the allowed length."""
+    """Return a name for a key's replacement: the old name with a suffix, cut to the allowed length."""
     return old_name[: MAX_NAME_CHARACTERS - len(_SUFFIX)] + _SUFFIX
 
 
@@ -118,7 +119,7 @@ def list_successors(old: ApiKey, keys: Sequence[ApiKey]) -> list[ApiKey]:
 def find_successor(old: ApiKey, keys: Sequence[ApiKey], chosen: ApiKey | None) -> ApiKey | None:
     """Return a key's replacement: the chosen key, or else the newest one named after it.
 
-    Returns None if there is none, or if the chosen key is revoked or the old key itself.
+    Returns None if there is no such key, or if the chosen key is revoked or is `old` itself.
     """
     for key in list_successors(old, keys):
         is_namesake = key.name == name_successor(old.name) and key.created_at > old.created_at

@@ -18,8 +18,8 @@ LOOK_INTERVAL_SECONDS = 1.0
 # three seconds old.
 REST_SECONDS = 1.5
 
-# A page that receives nothing for 25 seconds warns its user that it is stale. Proxies time out after a minute
-# or later.
+# A page without changes is sent an empty line after this time. A page that receives nothing for 25 seconds
+# warns its user that it is stale, and proxies close a silent connection after a minute or later.
 SILENCE_SECONDS = 10.0
 
 # The fingerprints of everything that a page shows, in the order of its `Shown` items.
@@ -27,7 +27,7 @@ Fingerprints: TypeAlias = tuple[str, ...]
 
 
 class Changes:
-    """The open live pages that wait for changes. Call `look` regularly while the process serves."""
+    """The open live pages that wait for changes. Call `look` regularly while the process serves requests."""
 
     def __init__(self, is_stopping: Callable[[], bool]) -> None:
         self._is_stopping = is_stopping
@@ -37,7 +37,10 @@ class Changes:
         self._known: Mapping[Shown, str] = {}
 
     async def read_fingerprints(self, shown: tuple[Shown, ...]) -> Fingerprints:
-        """Return a page's fingerprints: at most a second old, and no newer than the page's rows."""
+        """Return the current fingerprints of a page's data. Call this before reading the page's rows.
+
+        The fingerprints may be a second old. If a row changes before it is read, the next poll detects that.
+        """
         known = self._known
         unknown = [each for each in shown if each not in known]
         return _pick({**known, **await read_fingerprints(unknown)} if unknown else known, shown)
@@ -45,10 +48,11 @@ class Changes:
     async def wait(
         self, shown: tuple[Shown, ...], fingerprints: Fingerprints, standing: Standing
     ) -> Fingerprints | None:
-        """Wait until the fingerprints change and return the new ones; after `SILENCE_SECONDS`, the same ones.
+        """Wait until the fingerprints change, and return the new ones.
 
-        Returns None if the page has to reconnect: the session has ended, the user's role or team has changed,
-        the process is stopping, or the database is unavailable.
+        Without a change, the same fingerprints are returned after `SILENCE_SECONDS`. None is returned if the
+        page has to reconnect, because the session has ended, the user's role or team has changed, the process
+        is stopping, or the database is unavailable.
         """
         woken: asyncio.Future[Fingerprints | None] = asyncio.get_running_loop().create_future()
         waiting = _Waiting(fingerprints, standing, time.monotonic(), woken)
@@ -64,7 +68,8 @@ class Changes:
     async def look(self) -> None:
         """Poll the fingerprints of all waiting pages, and wake the pages whose fingerprints have changed.
 
-        Sessions are read after the fingerprints, so a page whose session has ended gets no further update.
+        Sessions are read after the fingerprints, so that a page whose session has ended gets no further
+        update.
         """
         if self._is_stopping():
             self._send_all_away()
@@ -74,7 +79,7 @@ class Changes:
             due = self._find_due()
             standings = await read_standings([waiting.standing.session_id for waiting in due])
         except BaseException:
-            # Each script's next request gets the database error.
+            # The pages reconnect, and the responses to their scripts' next requests report the error.
             self._known = {}
             self._send_all_away()
             raise

@@ -1,6 +1,7 @@
 """Fingerprints of live pages' data: short texts that change whenever an underlying row changes.
 
-They contain sums and counts instead of the newest moment: a transaction with an older moment may commit last.
+They contain sums and counts of times instead of the newest time, because a transaction with an older time may
+commit last.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from monitoring.backends.fields import read_id
 from monitoring.backends.rowsets import id_rowset, pack_ids
 from monitoring.backends.statements import is_postgres, spell
 
-# The id for sources that belong to the whole installation.
+# The id for sources that do not depend on an id, because they cover the whole installation.
 EVERYWHERE = UUID(int=0)
 
 
 class Source(Enum):
-    """A part of the database, named after what its id identifies. The values are SQL columns for each id.
+    """A group of rows that pages show, selected by an id. Each value is a list of SQL columns for one id.
 
-    `{ms:x}` becomes the moment `x` in milliseconds. Text joined to null, such as an empty sum, becomes null.
+    `{ms:x}` is replaced with SQL for the time `x` in milliseconds. Concatenating text with null, such as the
+    sum of no rows, gives null.
     """
 
     # A team's monitors, their states, deletions and mutes, and its incidents.
@@ -67,7 +69,8 @@ class Source(Enum):
             FROM notification_channels WHERE team_id = given.id)
     """
 
-    # A channel's newest deliveries. A page with older ones is updated after `FOLLOWED_SECONDS` anyway.
+    # A channel's newest deliveries. A page with older ones is updated when it reconnects
+    # (`FOLLOWED_SECONDS`).
     CHANNEL = """
         (SELECT count(*) || ' ' || sum({ms:created_at}) || ' ' || sum(attempts) || ' ' || count(delivered_at)
             || ' ' || count(error_message) || ' ' || count(due_at) || ' ' || coalesce(sum({ms:due_at}), 0)
@@ -106,7 +109,7 @@ class Source(Enum):
 
 
 class Shown(NamedTuple):
-    """Data that a page shows: a source, and the id of the row that it depends on."""
+    """Data that a page shows: a source, and the id of the team, monitor or other object that it is about."""
 
     source: Source
     id: UUID
@@ -135,7 +138,10 @@ class _OnPostgres:
 
 
 class _OnSqlite:
-    """Milliseconds in SQLite, which stores moments as text. A fraction, if any, follows the second."""
+    """Formats a column as SQL for its time in milliseconds.
+
+    SQLite stores times as text, in which a fraction may follow the second.
+    """
 
     def __format__(self, column: str) -> str:
         return f"(strftime('%s', {column}) * 1000 + substr({column}, 21, 3))"

@@ -1,4 +1,4 @@
-"""Live pages: a script holds a request open, on which the server sends the page anew when data changes."""
+"""Live pages: a script keeps a request open, and the server sends the page again when its data changes."""
 
 from __future__ import annotations
 
@@ -30,19 +30,22 @@ SendLine: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
-# After this time the script reconnects. This updates what depends on time alone, such as uptime, and marks
-# the session as seen.
+# After this time the response ends and the script reconnects. Reconnecting updates what depends only on time,
+# such as uptime, and marks the session as seen.
 FOLLOWED_SECONDS = 300.0
 
-# Proxies that buffer a response until it is complete would delay updates for minutes. NGINX reads this
-# header.
+# A proxy that buffers a response until it is complete would delay updates for minutes. This header turns off
+# the buffering of NGINX.
 _HEADERS = PAGE_HEADERS | {"X-Accel-Buffering": "no"}
 
 _SIGN_OF_LIFE = b"\n"
 
 
 def live(sources: Sources, show: Handler) -> Handler:
-    """Make the handler of a live page, which is updated when one of its sources changes."""
+    """Return a handler that serves a page from `show` as a live page.
+
+    The page is updated when one of the sources that `sources` returns changes.
+    """
 
     async def serve(visit: Visit) -> Response:
         if visit.is_glance:
@@ -69,7 +72,10 @@ class _Following:
         self._seen = (team_id, role, look, visit.path, str(visit.query))
 
     async def begin(self) -> Response:
-        """Return a stream of lines, which begins with the current page. Return an error page unchanged."""
+        """Return a streamed response, whose first line is the current page and each further line an update.
+
+        If the current page is an error page, that page is returned instead.
+        """
         shown = tuple(await self._sources(self._visit))
         fingerprints = await self._changes.read_fingerprints(shown)
         with ExitStack() as begun:
@@ -83,9 +89,10 @@ class _Following:
             )
 
     async def glance(self) -> Response:
-        """Return the title and icon, which change only with the team's monitors and incidents.
+        """Return one line for a hidden page, which shows only its title and icon.
 
-        They are rendered once for each such change, so a hidden page costs next to nothing.
+        Both change only with the team's monitors and incidents. The line is rendered once for each such
+        change, so a hidden page costs little.
         """
         shown = tuple(each for each in await self._sources(self._visit) if each.source is Source.TEAM)
         fingerprints = await self._changes.read_fingerprints(shown)
@@ -109,7 +116,10 @@ class _Following:
             await send(bytes(line.body))
 
     async def _render(self, fingerprints: Fingerprints, kept_seconds: float = KEPT_SECONDS) -> Response:
-        """Render one line for all team members with the same role, URL, time zone and list density."""
+        """Render the page as one line, or reuse a rendering.
+
+        Team members with the same role, URL, time zone and list density share the rendering.
+        """
         key = (fingerprints, self._seen)
         return await self._visit.site.rendered_pages.render(key, self._render_now, kept_seconds)
 
@@ -123,7 +133,10 @@ class _Following:
 
 
 class _Lines(Response):
-    """A streamed response. It ends after `FOLLOWED_SECONDS` or on disconnection, and then calls `leave`."""
+    """A streamed response, to which `send_changes` sends lines.
+
+    It ends after `FOLLOWED_SECONDS` or when the client disconnects, and then calls `leave`.
+    """
 
     def __init__(
         self, send_changes: Callable[[SendLine], Awaitable[None]], leave: Callable[[], None]
@@ -134,7 +147,7 @@ class _Lines(Response):
         self._leave = leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response until it ends, and note how long it was held open."""
+        """Send the response until it ends, and record for the telemetry how long it was open."""
         began = perf_counter()
         try:
             await send(
@@ -164,7 +177,7 @@ class _Lines(Response):
 
 
 async def _end(sending: asyncio.Future[None]) -> None:
-    """End the stream without an error. The script reconnects, and gets the error then."""
+    """Wait for the end of a stream, and suppress its error, which the script gets when it reconnects."""
     try:
         await sending
     except (Problem, BackendUnavailable):

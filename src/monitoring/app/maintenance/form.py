@@ -1,4 +1,7 @@
-"""Maintenance window forms: submitted text becomes an API request, which the schema validates. Pure."""
+"""Converts maintenance window forms to API requests and back. The API document's schema validates them.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -50,13 +53,13 @@ def echo_form(form: Mapping[str, str], monitor_ids: Sequence[str]) -> Typed:
 
 
 def write_new_form(time_zone: str, monitor_ids: Sequence[str]) -> Typed:
-    """Return a new form: maintenance for half an hour, starting now."""
+    """Return the values of a new form: maintenance for half an hour, starting now."""
     texts = dict.fromkeys(_TEXTS, "") | {"duration_seconds": "1800", "time_zone": time_zone}
     return Typed(texts, monitor_ids)
 
 
 def write_form(window: MaintenanceWindow) -> Typed:
-    """Return a saved window's form. Its start is in the window's time zone."""
+    """Return the values of a saved window's form, with its start in the window's time zone."""
     local = window.starts_at.astimezone(ZoneInfo(window.time_zone))
     texts = {
         "name": window.name,
@@ -73,8 +76,8 @@ def write_form(window: MaintenanceWindow) -> Typed:
 def read_form(typed: Typed, now: datetime, saved: MaintenanceWindow | None = None) -> dict[str, Json]:
     """Convert a form to a MaintenanceWindowCreate.
 
-    A `saved` window keeps its exact start, to the microsecond, unless its start or time zone was changed.
-    Raises Problem for the first invalid field; `others` has the rest.
+    A `saved` window keeps its exact start, to the microsecond, unless the form changes its start or time
+    zone. Raises Problem for the first invalid field; `others` has the rest.
     """
     texts = typed.texts
     problems: list[Problem] = []
@@ -108,12 +111,12 @@ def read_form(typed: Typed, now: datetime, saved: MaintenanceWindow | None = Non
 
 
 def patch_from(given: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a merge patch that names every field."""
+    """Return a merge patch that sets all fields of a window. A missing name or start becomes null."""
     return {"name": None, "starts_at": None, **given}
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, typed: Typed) -> Texts:
-    """Return the messages of a problem and its `others`, by field in form order."""
+    """Return the messages for a problem and its `others`, by field in form order."""
 
     def place(each: Problem, sentence: str) -> tuple[str, str]:
         path, _, words = sentence.partition(": ")

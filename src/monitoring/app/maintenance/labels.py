@@ -1,4 +1,4 @@
-"""Labels for a maintenance window's fields, and descriptions of its recurrence. Pure."""
+"""Labels for a maintenance window's fields, and descriptions of its recurrence, without side effects."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ LABELS = {
     "tags": "Monitors with one of these tags",
     "monitor_ids": "These monitors",
 }
-(
-    "Labels by field name, in the order of the form. Only the form has `ends_at`; the OpenAPI document "
-    "does not."
-)
+"""Labels of fields by their names in the document, in the form's order. Only the form has `ends_at`."""
 
 DURATIONS = tuple(
     (str(seconds), write_duration(seconds))
@@ -36,7 +33,7 @@ RULES = {
     "FREQ=WEEKLY": "every week, on the weekday of the beginning",
     "FREQ=MONTHLY": "every month, on the day of the beginning",
 }
-"""The recurrence rules that the form offers, with their labels. API clients can use others."""
+"""The recurrence rules that the form offers, with their labels. API clients can use other rules."""
 
 
 def describe_recurrence(window: MaintenanceWindow) -> str:
@@ -48,10 +45,10 @@ def describe_recurrence(window: MaintenanceWindow) -> str:
 
 
 def name_rule(rule: str, starts_at: str) -> str:
-    """Describe a rule that the form does not offer. `starts_at` is the form's local start time."""
+    """Describe a recurrence rule that the form does not offer. `starts_at` is the form's local start time."""
     try:
         return describe_rule(rule, datetime.fromisoformat(starts_at)) or _quote(rule)
-    except (ValueError, KeyError):  # the form may contain anything
+    except (ValueError, KeyError):  # a submitted form may contain any text
         return _quote(rule)
 
 

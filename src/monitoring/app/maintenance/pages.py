@@ -1,4 +1,4 @@
-"""Settings, maintenance: list, create, end, change and delete windows."""
+"""The settings pages that list, create, end, change and delete maintenance windows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from monitoring.monitors.service import name_monitors
 
 LIST = "/settings/maintenance"
 
-# Most teams have few windows, and past ones are deleted after a month.
+# The list is not paged, because most teams have few windows, and past ones are deleted after a month.
 WINDOWS_SHOWN = 200
 
 
@@ -58,7 +58,10 @@ async def show_windows(visit: Visit) -> Response:
 
 
 class WindowForms(EditForm[Typed, MaintenanceWindow]):
-    """The form of a maintenance window. `?monitor=` ticks a monitor, to whose page creation returns."""
+    """The form of a maintenance window.
+
+    If the query's `monitor` names a monitor, a new form has it ticked, and creation redirects to its page.
+    """
 
     path = f"{LIST}/new"
     new_template = "maintenance/new.html"
@@ -66,9 +69,12 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
     spent = "maintenance_form_spent"
 
     async def blank(self, visit: Visit) -> Typed:
-        """Return maintenance for half an hour from now, in the user's or the newest window's time zone."""
+        """Return a form for half an hour of maintenance from now, in the user's time zone.
+
+        If the user's time zone is UTC, the newest window's is used.
+        """
         time_zone = visit.zone.key
-        if visit.zone == UTC_ZONE:  # perhaps because the browser sent no time zone
+        if visit.zone == UTC_ZONE:  # this may mean that the browser sent no time zone
             page = await service.list_windows(visit.team.id, 1, None)
             time_zone = page.rows[0].time_zone if page.rows else time_zone
         monitor_id = visit.query.get("monitor")
@@ -85,7 +91,8 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         async def create() -> UUID:
             return (await service.create_window(visit.team.id, given, by=visit.actor)).id
 
-        # The typed text, not its meaning: "until 14:00" is a shorter time when the form is resubmitted.
+        # The request is the typed text. What it means depends on the time: "until 14:00" gives a shorter
+        # window when the form is resubmitted.
         request = ("create_maintenance_window", typed.texts, list(typed.monitor_ids))
         created = await create_once(visit, form_id, request, create)
         origin_id = await _find_origin(visit)
@@ -97,7 +104,7 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         return await _get_window(visit)
 
     def write(self, row: MaintenanceWindow) -> Typed:
-        """Return a saved window's form."""
+        """Return the values of a saved window's form."""
         return maintenance_form.write_form(row)
 
     async def save(self, visit: Visit, row: MaintenanceWindow, typed: Typed) -> Response:
@@ -111,7 +118,7 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         return maintenance_form.place_problem(problem, visit.catalogue, typed)
 
     async def context(self, visit: Visit, typed: Typed) -> dict[str, object]:
-        """Return the labels and choices of the fields."""
+        """Return the labels and options of the fields, and the monitor on whose page the form was opened."""
         rule = typed.texts["recurrence"]
         others = [] if rule in RULES else [(rule, name_rule(rule, typed.texts["starts_at"]))]
         return {
@@ -124,12 +131,12 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         }
 
     def query(self, visit: Visit, _: Typed) -> dict[str, str]:
-        """Return the id of the monitor on whose page the form was opened, as a query."""
+        """Return the query parameter that names the monitor on whose page the form was opened."""
         return {"monitor": visit.query.get("monitor", "")}
 
 
 async def end_window(visit: Visit) -> Response:
-    """End the window's current maintenance. Ending it twice changes nothing more."""
+    """End the window's current maintenance. Ending it again changes nothing."""
     await service.end_window(visit.team.id, visit.read_id("window_id"), by=visit.actor)
     return visit.redirect(LIST, notice="maintenance_ended")
 
@@ -149,7 +156,10 @@ async def delete_window(visit: Visit) -> Response:
 
 
 async def _find_origin(visit: Visit) -> str | None:
-    """Return the id of the query's monitor, on whose page the form was opened; None if the team lacks it."""
+    """Return the id of the query's monitor, on whose page the form was opened.
+
+    Returns None if the team has no such monitor.
+    """
     found = await name_monitors(visit.team.id, read_ids([visit.query.get("monitor", "")]))
     return next(map(str, found), None)
 

@@ -1,4 +1,4 @@
-"""Describes common recurrence rules (RFC 5545 §3.3.10) of maintenance in words. Pure."""
+"""Describes common recurrence rules (RFC 5545 §3.3.10) of maintenance in words. Has no side effects."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _IN_WORDS = {"FREQ", "INTERVAL", "COUNT", "UNTIL", "BYDAY", "BYMONTHDAY", "BYHOU
 
 
 def describe_rule(recurrence: str, starts_at: datetime) -> str | None:
-    """Describe a rule whose first occurrence starts at this local time: "every Sunday at 03:00".
+    """Describe a rule in words: "every Sunday at 03:00". `starts_at` is the first occurrence's local start.
 
-    Returns None for a rule that no short phrase can describe, such as one with months.
+    Returns None for a rule that no short phrase can describe, such as a rule with BYMONTH.
     """
     parts = dict(part.split("=", 1) for part in recurrence.split(";"))
     if not parts.keys() <= _IN_WORDS:

@@ -1,4 +1,4 @@
-"""Settings, members, invitations: create them, show their codes, and withdraw them."""
+"""The settings pages that create invitations, show their codes, and withdraw them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from monitoring.notifications.invitation_emails import send_invitation
 
 
 async def show_invite(visit: Visit) -> Response:
-    """Ask for the email and role of a person to invite."""
+    """Show the form for the email and role of a person to invite."""
     return _render_form(visit, "", Role.MEMBER.value, {})
 
 
 async def invite_member(visit: Visit) -> Response:
-    """Create an invitation, and show its code only on this page. Resubmitting the form makes a new code."""
+    """Create an invitation, and show its code, which no other page shows.
+
+    Resubmitting the form replaces the invitation and its code.
+    """
     form = await visit.read_form()
     email, role = form.get("email", ""), form.get("role", "")
     if role not in list(Role):
@@ -45,7 +48,10 @@ async def invite_member(visit: Visit) -> Response:
 
 
 async def _may_be_mailed(visit: Visit, email: str) -> bool:
-    """Return whether to email an invitation: email is configured, and no rate limit is reached."""
+    """Count an invitation against the rate limits for email, and return whether it may be emailed.
+
+    Returns False if no email is configured, or if a rate limit is reached.
+    """
     if visit.settings.email_from is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Settings, members: the team's members and invitations, and the owners' actions on them."""
+"""The settings pages of the team's members and invitations, and the owners' actions on them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def show_members(visit: Visit) -> Response:
 
 
 async def show_member(visit: Visit) -> Response:
-    """Show a member, and an owner's actions on them."""
+    """Show a member, and the actions that an owner can take on them."""
     return _render_member(visit, await _find_member(visit))
 
 
@@ -57,7 +57,7 @@ async def make_code(visit: Visit) -> Response:
     member = await _find_member(visit)
     try:
         invited = await make_reset_code(visit.team.id, member.id, by=visit.actor)
-    except Refused:  # removed a moment ago
+    except Refused:  # the member was removed a moment ago
         raise Problem("not_found") from None
     return visit.render(
         "members/code.html",
@@ -94,7 +94,10 @@ async def _find_member(visit: Visit) -> User:
 
 
 async def _living_keys_of(member: User) -> list[ApiKey]:
-    """Return the member's unrevoked keys. The member knows their secrets, and they outlive the membership."""
+    """Return the unrevoked API keys that a member created.
+
+    The member may know the secrets of these keys, which stay valid after the member is removed.
+    """
     keys = await list_keys(member.team_id)
     return [key for key in keys if key.created_by == member.email and key.revoked_at is None]
 

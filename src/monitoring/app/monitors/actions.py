@@ -21,17 +21,17 @@ from monitoring.monitors.muting import mute_monitors, unmute_monitors
 
 
 async def pause_monitor(visit: Visit) -> Response:
-    """Stop the checks. Pausing twice changes nothing more."""
+    """Stop the monitor's checks. Pausing a paused monitor changes nothing."""
     return await _set_paused(visit, "monitor_paused", paused=True)
 
 
 async def resume_monitor(visit: Visit) -> Response:
-    """Start the checks again. Resuming twice changes nothing more."""
+    """Start the monitor's checks again. Resuming a monitor that is not paused changes nothing."""
     return await _set_paused(visit, "monitor_resumed", paused=False)
 
 
 async def mute_monitor(visit: Visit) -> Response:
-    """Send no notifications about the monitor for the chosen time."""
+    """Mute the monitor: send no notifications about it for the chosen time."""
     form = await visit.read_form()
     monitor, until = await _get_monitor(visit), mute_end(form.get("mute_hours", ""), visit.now)
     await mute_monitors(visit.team.id, [monitor.id], until, visit.now, by=visit.actor)
@@ -39,14 +39,14 @@ async def mute_monitor(visit: Visit) -> Response:
 
 
 async def unmute_monitor(visit: Visit) -> Response:
-    """Send notifications about the monitor again. Unmuting twice changes nothing more."""
+    """Send notifications about the monitor again. Unmuting a monitor that is not muted changes nothing."""
     monitor = await _get_monitor(visit)
     await unmute_monitors(visit.team.id, [monitor.id], by=visit.actor)
     return visit.redirect(f"/monitors/{monitor.id}", notice="monitor_unmuted")
 
 
 async def check_now(visit: Visit) -> Response:
-    """Request a check, within the rate limit that the team's keys share."""
+    """Request a check of the monitor. It counts against the team's rate limit for requested checks."""
     monitor = await _get_monitor(visit)
     await count_request(visit.request, visit.settings.rate_limit_check_now, str(visit.team.id))
     async with transaction():
@@ -56,7 +56,7 @@ async def check_now(visit: Visit) -> Response:
 
 
 async def renew_address(visit: Visit) -> Response:
-    """Replace a heartbeat's ping URL. Each renewal invalidates the URL before it."""
+    """Replace a heartbeat's ping URL. The previous URL becomes invalid."""
     monitor_id = visit.read_id("monitor_id")
     await renew_ping_url(visit.team.id, monitor_id, by=visit.actor)
     return visit.redirect(f"/monitors/{monitor_id}", notice="ping_url_renewed")
@@ -68,14 +68,14 @@ async def ask_to_delete(visit: Visit) -> Response:
 
 
 async def delete_monitor(visit: Visit) -> Response:
-    """Schedule the monitor's deletion, and return to its list, which offers to undo it."""
+    """Schedule the monitor's deletion, and redirect to the monitor list, which offers to undo it."""
     monitor = await _get_monitor(visit)
     await schedule_deletion(visit.team.id, [monitor.id], visit.now, by=visit.actor)
     return return_to_list(visit, monitor.id)
 
 
 async def keep_monitor(visit: Visit) -> Response:
-    """Undo the monitor's deletion, and show its page. Undoing twice changes nothing more."""
+    """Undo the monitor's scheduled deletion, if there is one, and redirect to the monitor's page."""
     monitor = await _get_monitor(visit)
     if deletion := await find_deletion(monitor.id):
         await undo_deletion(visit.team.id, deletion.deletion_id, by=visit.actor)

@@ -1,4 +1,7 @@
-"""A monitor's assertions as text, one per line, such as `json $.status equals ok`. Pure."""
+"""Parses and formats a monitor's assertions as text, one per line, such as `json $.status equals ok`.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ import orjson
 
 from monitoring.contract.document import Json, published_document
 
-# By source, the assertion's member that is written between source and comparison.
+# For each source that has one, the member of the assertion that is written between source and comparison.
 _SUBJECTS = {"json": "path", "header": "name"}
 
 _JSON_SCALAR = re.compile(r"true|false|-?[0-9]+(\.[0-9]+)?|\".*\"", re.DOTALL)
 
 
 class UnreadableLineError(Exception):
-    """A line that is not an assertion. `number` is its index, from 0, among the non-empty lines."""
+    """A line is not an assertion. `number` is its index among the non-empty lines, counted from 0."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -24,10 +27,10 @@ class UnreadableLineError(Exception):
 
 
 def read_assertions(lines: Iterable[str]) -> list[dict[str, Json]]:
-    """Parse assertions, and ignore empty lines. Raises UnreadableLineError.
+    """Parse one assertion from each non-empty line. Raises UnreadableLineError.
 
-    A value that looks like a number, `true`, `false` or a quoted string is parsed as JSON. Any other is text.
-    Patterns, and header values except for numeric comparisons, are always text.
+    A value that looks like a number, `true`, `false` or a quoted string is parsed as JSON. Any other value is
+    text. Patterns are always text, and so are header values except in numeric comparisons.
     """
     filled = [line.strip() for line in lines if line.strip()]
     return [_read(number, line) for number, line in enumerate(filled)]
@@ -74,7 +77,10 @@ def _write_value(value: Json, *, is_text: bool) -> str:
 
 
 def _line() -> re.Pattern[str]:
-    """Return the pattern of a line. The first word after a space that names a comparison is taken as such."""
+    """Return the pattern of an assertion's line.
+
+    The first word after the source that names a comparison is taken as the comparison.
+    """
     schemas = published_document().root["components"]["schemas"]
     sources = "|".join(schemas["AssertionSource"]["enum"])
     comparisons = "|".join(schemas["AssertionComparison"]["enum"])

@@ -1,4 +1,4 @@
-"""A chart's time axis: the names of its windows, and the positions of its labels. Pure."""
+"""A chart's time axis: the name of its windows, and the positions of its labels. Has no side effects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BETWEEN_TICKS = tuple(minutes * _MINUTE for minutes in (1, 2, 5, 15, 30, 60, 12
 
 
 class Axis(NamedTuple):
-    """A time axis: the name of its windows, the time between labels, and the formats of times.
+    """A time axis: the name of its windows, the time between labels, and the formats of labels and points.
 
     Labels are placed at multiples of `between_ticks` in the user's local time.
     """
@@ -40,7 +40,7 @@ class Tick(NamedTuple):
 
 
 def axis_of_minutes(windows: Sequence[tuple[Window, Summary]]) -> Axis:
-    """Return the axis of windows a few minutes long, which together last at most a day."""
+    """Return the axis for windows that are each a few minutes long and together last at most a day."""
     (start, end), (_, last_end) = windows[0][0], windows[-1][0]
     between_ticks = next(each for each in _BETWEEN_TICKS if last_end - start <= _MAX_TICKS * each)
     return Axis(f"{(end - start) // _MINUTE}-minute window", between_ticks, "%H:%M", "%H:%M")

@@ -1,4 +1,4 @@
-"""Bar charts of checks and days, as SVG coordinates and as text. Pure."""
+"""Bar charts of checks and days, as SVG coordinates and as text. Has no side effects."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from monitoring.monitors.health import Outcome, State
 
 MAX_BARS = 40
 
-_BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28  # a stroke has its width in monitors.css
+_BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28  # monitors.css sets the same width for strokes
 _LOWEST_BAR = 3
-# Only a failure has the full height, so that it stands out even without colours.
+# The height of the slowest response. Only a failure has the full height, so that it stands out without
+# colours.
 _HIGHEST_ANSWER = 22
 
 _GOOD_RATIO = 0.99
 
-# The uptime ratio of a shorter time depends too much on the first checks.
+# A day with less counted time than this shows no uptime ratio, which would depend too much on the first
+# checks.
 MIN_COUNTED = timedelta(hours=1)
 
 
 class Bar(NamedTuple):
-    """A check's bar: a stroke at `x`, up from the base line. `look` is its outcome, or `maintenance`."""
+    """A check's bar: a stroke upwards at `x`. `look` is the check's outcome, or `maintenance`."""
 
     x: int
     height: int
@@ -37,7 +39,7 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """A monitor's last checks, oldest first; the newest is always at the right edge.
+    """A bar for each of a monitor's last checks, oldest first. The newest is always at the right edge.
 
     Instances are hashable by identity.
     """
@@ -49,9 +51,9 @@ class Bars:
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """The bars as one SVG path for each look: rectangles would take up more than half of a page.
+        """The bars as one SVG path for each look. Rectangles would make up more than half of a page's bytes.
 
-        The base line is at 0 and y grows upwards, which makes paths shorter. The style sheet flips them.
+        The base line is at 0 and y grows upwards, which makes paths shorter. The style sheet flips the chart.
         """
         paths: defaultdict[str, list[str]] = defaultdict(list)
         for bar in self.bars:
@@ -80,7 +82,10 @@ class Days:
 
 
 def draw_days(windows: Sequence[tuple[Window, Durations]]) -> Days:
-    """Draw the uptime bars of days: up without downtime, degraded from 99 % uptime, otherwise down."""
+    """Draw a bar for the uptime of each day.
+
+    A day without downtime looks up, one with at least 99 % uptime degraded, and any other down.
+    """
     days = [
         Day(position * _BAR_STEP, _look_of(durations), f"{write_utc_day(start)}: {_describe_day(durations)}")
         for position, ((start, _), durations) in enumerate(windows)
@@ -112,7 +117,7 @@ def _describe_day(durations: Durations) -> str:
 
 
 def draw_bars(checks: Sequence[Glimpse]) -> Bars:
-    """Draw the bars of checks, oldest first. Heights are response times relative to the slowest one shown."""
+    """Draw a bar for each check, oldest first. Heights are response times relative to the slowest check."""
     slowest_ms = max(_answers_ms(checks), default=0)
     begin = MAX_BARS - len(checks)
     bars = []

@@ -1,4 +1,4 @@
-"""A form's monitor checkboxes: first the ticked monitors, then the others, each sorted by name."""
+"""A form's checkboxes for monitors: first the ticked monitors, then the others, both sorted by name."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from monitoring.monitors.service import name_monitors, name_newest_monitors
 MAX_OFFERED = 1000
 NEWEST_OFFERED = 50
 
-# The name of a deleted monitor. It stays ticked until somebody unticks it: no ticked monitor would mean all.
+# The label of a deleted monitor. Its checkbox stays ticked until somebody unticks it, because a form without
+# ticked monitors applies to all monitors.
 DELETED = "A deleted monitor"
 
 
 class MonitorChoices(NamedTuple):
-    """The offered monitors' names by id. `are_more` is whether the team has too many to offer all of them."""
+    """The offered monitors' names by id. `are_more` is true if the team has too many to offer all of them."""
 
     names: dict[str, str]
     ticked: set[str]
@@ -25,9 +26,10 @@ class MonitorChoices(NamedTuple):
 
 
 async def list_monitor_choices(team_id: UUID, chosen: Sequence[str]) -> MonitorChoices:
-    """Return the chosen monitors and the team's others; only its newest if it has more than `MAX_OFFERED`.
+    """Return the chosen monitors, and the team's other monitors.
 
-    Text in `chosen` that is not an id is ignored.
+    If the team has more than `MAX_OFFERED` monitors, only the newest are added to the chosen ones. Text in
+    `chosen` that is not an id is ignored.
     """
     others = await name_newest_monitors(team_id, MAX_OFFERED + 1)
     are_more = len(others) > MAX_OFFERED

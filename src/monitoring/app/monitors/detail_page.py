@@ -50,7 +50,7 @@ from monitoring.notifications.muting import find_mute
 CHECKS_SHOWN = 20
 PINGS_SHOWN = 20
 INCIDENTS_SHOWN = 10
-DAYS_SHOWN = 90  # ending today: a range of 90 times 24 hours touches 91 days
+DAYS_SHOWN = 90  # the last is today; the range of 90 times 24 hours overlaps 91 days
 
 UPTIME_RANGES = {
     "24 hours": timedelta(hours=24),
@@ -80,7 +80,7 @@ PERIODS = {
 
 
 def period_of(visit: Visit) -> Period:
-    """Return the period that the query names; 24 hours if it names none."""
+    """Return the period that the query's `range` names; 24 hours if it names none."""
     return PERIODS.get(visit.query.get("range", ""), PERIODS["24h"])
 
 
@@ -179,7 +179,7 @@ def _date_status(monitor: Monitor, incidents: Sequence[Incident]) -> datetime:
 
 
 def _explain_last_error(monitor: Monitor, checks: Sequence[CheckResult]) -> str | None:
-    """Return the last check's error message, or the error code's label; None if it had no error."""
+    """Return the last check's error message, or else its error code's label; None if it had no error."""
     if monitor.check_state.last_error is None:
         return None
     message = checks[0].error_message if checks else None

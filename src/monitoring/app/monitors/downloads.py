@@ -27,7 +27,7 @@ _OF_CHECKS = (*COLUMNS[1:_PHASES_END], "transfer_ms", *COLUMNS[_PHASES_END:])
 
 
 async def download_response_times(visit: Visit) -> Response:
-    """Return the table below the chart as CSV: percentiles, and average phases."""
+    """Return the table below the response time chart as CSV: percentiles and average phases by window."""
     monitor = await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
     period = period_of(visit)
     asked = Range(visit.now - period.length, visit.now, period.window)
@@ -61,7 +61,7 @@ async def _write_checks(visit: Visit, monitor_id: UUID, asked: Range) -> AsyncIt
 
 
 def _name(visit: Visit, what: str) -> dict[str, str]:
-    """Return the headers of a download. The file name contains the time, but not the monitor's name."""
+    """Return the headers of a download. Its file name contains the time, but not the monitor's name."""
     return PAGE_HEADERS | {
         "Content-Disposition": f'attachment; filename="{what}-{visit.now:%Y%m%d-%H%M}.csv"'
     }

@@ -1,4 +1,7 @@
-"""Monitor forms: submitted text becomes a MonitorCreate, which the document's schema validates. Pure."""
+"""Converts monitor forms to the API's MonitorCreate and back. The API document's schema validates it.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -49,15 +52,16 @@ MANY_LINES = {
     *("request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"),
     *("tcp.send", "dns.expected", "contract.document", "contract.parameters"),
 }
-# Fields with their own parsers: lists whose entries may contain spaces and commas, and JSON.
+# Fields with parsers of their own: lists whose entries may contain spaces and commas, and JSON.
 _OWN_KINDS = {"assertions": "assertions", "dns.expected": "lines", "contract.document": "document"}
 _TRIMMED = {"name", "url", "contract.document_url", "contract.operation_id"}
 
 _CONTRACT = "contract"
 _CONTRACT_SCHEMA = "ContractCreate"
-# Without any of these there is no contract, whatever its other fields contain.
+# A form in which all of these fields are empty defines no contract, even if other contract fields have
+# values.
 _NAMES_A_CONTRACT = {"document_url", "document", "operation_id"}
-# In these, lines end with CRLF, as protocols require (RFC 5234 §B.1).
+# Fields whose lines end with CRLF, as protocols require (RFC 5234 §B.1).
 _PROTOCOL_TEXTS = {"tcp.send"}
 
 
@@ -93,7 +97,10 @@ def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Co
 
 
 def _without_what_is_kept(given: Configuration, saved: Configuration) -> Configuration:
-    """Omit masked credentials, which stay as they are saved. An empty document stands for a kept one."""
+    """Return the configuration to validate: without masked credentials, which keep their saved values.
+
+    If the saved contract's document is kept, an empty document stands for it.
+    """
     others = _without_masks(given)
     others["request_headers"] = _without_masks(given.get("request_headers", {}))
     if _CONTRACT in given:
@@ -112,10 +119,10 @@ def _without_masks(values: Mapping[str, Json]) -> dict[str, Json]:
 def complete_form(form: Mapping[str, str]) -> Mapping[str, str]:
     """Return the form with its type, URL and interval completed.
 
-    The interval is the one chosen from the list; "other" keeps the typed one. A URL without a scheme gets one
-    if it begins with what looks like a host. Raises Problem for an unknown type.
+    The interval is the choice from the list, or the typed one if the choice is "other". A URL without a
+    scheme gets one if it begins with text that looks like a host. Raises Problem for an unknown type.
     """
-    monitor_type = form.get("type", "http")  # which a form of the previous release does not name
+    monitor_type = form.get("type", "http")  # the previous release's form has no type
     if monitor_type not in TYPE_FORMS:
         raise Problem("malformed_request")
     url = _complete_url(form.get("url", ""), TYPE_FORMS[monitor_type].scheme)
@@ -134,20 +141,20 @@ def _complete_url(text: str, scheme: str) -> str:
 
 
 def write_form(configuration: Mapping[str, Json]) -> Texts:
-    """Format a configuration as the texts of a form's fields; a field that it lacks is empty."""
+    """Return a configuration as the texts of a form's fields. A field without a value is empty."""
     values = flatten(configuration)
     return {name: _WRITERS[kind](values.get(name)) for name, kind in kinds_of(values["type"]).items()}
 
 
 def write_new_form(monitor_type: str) -> Texts:
-    """Return the texts of a new form's fields: the defaults of the type."""
+    """Return the texts of a new form's fields, which are the defaults of the type."""
     settings = complete_settings(monitor_type, {})
     return write_form({**default_configuration(), "type": monitor_type, monitor_type: settings})
 
 
 @cache
 def write_hints(monitor_type: str) -> Texts:
-    """Return each field's hint, with the bounds of its schema."""
+    """Return each field's hint, in which the bounds of the field's schema are filled in."""
     hints = {name: HINTS[name] for name in kinds_of(monitor_type) if name in HINTS}
     bounded = {name: hint.format_map(_schemas()[name]) for name, hint in hints.items()}
     return {**bounded, "url": TYPE_FORMS[monitor_type].address_hint}
@@ -178,10 +185,10 @@ def echo_form(form: Mapping[str, str]) -> Texts:
 
 
 def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
-    """Return a merge patch that names every field and turns the saved configuration into the form's."""
+    """Return a merge patch that turns the saved configuration into the form's. It contains every field."""
     names = kinds_of(saved["type"])
     patch = {**_nest(dict.fromkeys(names)), **given}
-    for name in (saved["type"], "request_headers"):  # merged members need a null for each removed part
+    for name in (saved["type"], "request_headers"):  # these are merged, so each removed part needs a null
         if name in patch:
             patch[name] = {**dict.fromkeys(saved[name]), **given.get(name, {})}
     if _CONTRACT in patch:
@@ -190,7 +197,10 @@ def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
 
 
 def _patch_contract(given: Configuration | None, saved: Configuration | None) -> dict[str, Json] | None:
-    """Return a contract's patch: None without a contract; empty if unchanged, so that nothing is fetched."""
+    """Return the merge patch of a contract; None if the form defines no contract.
+
+    The patch of an unchanged contract is empty, so that its document is not fetched again.
+    """
     if given is None or saved is None:
         return None if given is None else dict(given)
     if given == {name: value for name, value in saved.items() if value is not None}:
@@ -199,10 +209,10 @@ def _patch_contract(given: Configuration | None, saved: Configuration | None) ->
 
 
 def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str]) -> Texts:
-    """Return the messages of a problem and its `others`, by field in form order.
+    """Return the messages for a problem and its `others`, by field in form order.
 
-    A message that concerns no single field is under `WHOLE_FORM`. Each field gets its first message only. A
-    message about one entry of a field quotes the entry as it was typed.
+    Each field gets its first message only. A message that concerns no single field has the key `WHOLE_FORM`.
+    A message about one entry of a field names the entry.
     """
     kinds, labels = kinds_of(form["type"]), labels_of(form["type"])
 
@@ -228,7 +238,10 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
 
 
 def flatten(configuration: Mapping[str, Json]) -> dict[str, Json]:
-    """Add the type's and the contract's settings under their form field names: `tcp.expect`."""
+    """Return a configuration, plus the settings of its type and contract under their form field names.
+
+    An example of such a name is `tcp.expect`.
+    """
     monitor_type = configuration["type"]
     contract: Mapping[str, Json] = {
         **dict.fromkeys(field_names(_CONTRACT_SCHEMA)),
@@ -243,7 +256,7 @@ def flatten(configuration: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _nest(fields: Mapping[str, Json]) -> dict[str, Json]:
-    """Nest the type's and the contract's settings as the document does: the reverse of `flatten`."""
+    """Return form fields as a configuration, with the settings of the type and contract as nested objects."""
     nested: dict[str, Json] = {}
     for name, value in fields.items():
         member, _, setting = name.partition(".")
@@ -279,7 +292,7 @@ def _read_lines(_: str, text: str) -> list[str]:
 
 
 def _read_headers(name: str, text: str) -> dict[str, str] | None:
-    """Parse lines of `Name: value`. `splitlines()` would also split values at Unicode line ends."""
+    """Parse lines of `Name: value`, without `splitlines()`, which would split values at Unicode line ends."""
     headers: dict[str, str] = {}
     for line in filter(None, (line.strip(" \t") for line in _LINE_END.split(text))):
         header, colon, value = line.partition(":")
@@ -332,7 +345,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
 
 
 def _as_sent(name: str, text: str) -> str:
-    """Normalize a field's line ends to what a browser submits."""
+    """Return a field's text with the line ends that a browser keeps: none in a one-line field."""
     return _LINE_END.sub("\n" if name in MANY_LINES else "", text)
 
 
@@ -344,20 +357,20 @@ def judge() -> Check:
 
 @cache
 def kinds_of(monitor_type: str) -> Mapping[str, str]:
-    """Return each field's kind: its JSON type, or an own kind if its text has a special format."""
+    """Return each field's kind: its JSON type, or the kind in `_OWN_KINDS` if it has a parser of its own."""
     fields = TYPE_FORMS[monitor_type].fields
     kinds = {name: next(iter(types_of(_schemas()[name])), "string") for name in fields}
     return kinds | {name: kind for name, kind in _OWN_KINDS.items() if name in kinds}
 
 
 def _with_null(field: Node, target: Node) -> dict[str, Json]:
-    """Return the `enum` of a nullable enumerated field, with null; an empty dict for any other field."""
+    """Return the `enum` of a nullable enumerated field, with null added; an empty dict for other fields."""
     return {"enum": [*target["enum"], None]} if "anyOf" in field and "enum" in target else {}
 
 
 @cache
 def _schemas() -> Mapping[str, Node]:
-    """Return the schemas of all fields, including each type's and a contract's settings, by field name."""
+    """Return the schemas of all fields by field name, including the settings of types and contracts."""
     document = published_document()
 
     def fields_of(schema: Node, prefix: str) -> Iterator[tuple[str, Node]]:

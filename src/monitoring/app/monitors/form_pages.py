@@ -1,4 +1,4 @@
-"""Creating and changing monitors: one form, validated by the API's schema and rules."""
+"""The pages that create and change monitors, with one form, which the API's schema and rules validate."""
 
 from __future__ import annotations
 
@@ -39,34 +39,34 @@ _VERSION = re.compile(r"[0-9]{1,9}")
 
 
 class MonitorForms(EditForm[Texts, Monitor]):
-    """The form of a monitor. *Test now* shows the result of a check, and saves nothing."""
+    """The form of a monitor. Its *Test now* button shows the result of a check, and saves nothing."""
 
     path = "/monitors/new"
     new_template = "monitors/new.html"
     edit_template = "monitors/edit.html"
-    fixable = FIXABLE_STATUSES | {HTTPStatus.TOO_MANY_REQUESTS}  # tests have a limit
+    fixable = FIXABLE_STATUSES | {HTTPStatus.TOO_MANY_REQUESTS}  # tests have a rate limit
     spent = "monitor_form_spent"
 
     async def blank(self, visit: Visit) -> Texts:
-        """Return the defaults of the query's type, or of `http` if it names no known type."""
+        """Return a form with the defaults of the type in the query; of `http` if it has no known type."""
         wanted = visit.query.get("type", "")
         return monitor_form.write_new_form(wanted if wanted in TYPE_FORMS else "http")
 
     def query(self, _: Visit, typed: Texts) -> Mapping[str, str]:
-        """Return the type as a query; an empty query for `http`, the default."""
+        """Return the query parameter that names the type; for `http`, which is the default, none."""
         return {} if typed["type"] == "http" else {"type": typed["type"]}
 
     def echo(self, form: Form) -> Texts:
-        """Return the submitted texts, completed. Raises Problem for an unknown type."""
+        """Return the submitted texts, completed by `complete_form`. Raises Problem for an unknown type."""
         return monitor_form.echo_form(monitor_form.complete_form(form))
 
     def echo_edit(self, form: Form, row: Monitor) -> Texts:
-        """Return the submitted texts, with masks for credentials that are kept. The type stays."""
+        """Return the submitted texts, with masks for credentials that are kept, and the type of `row`."""
         kept = {**put_together(form), **mask_kept_secrets(form), "type": row.type}
         return monitor_form.echo_form(monitor_form.complete_form(kept))
 
     async def make(self, visit: Visit, typed: Texts, form_id: UUID) -> Response:
-        """Create the monitor; with *Test now*, only test it."""
+        """Create the monitor; for *Test now*, only test it."""
         given = monitor_form.read_form(typed)
         if (await visit.read_form()).get("try"):
             finding = await _try(visit, given)
@@ -90,7 +90,10 @@ class MonitorForms(EditForm[Texts, Monitor]):
         return monitor_form.write_form(configuration_of(row))
 
     async def save(self, visit: Visit, row: Monitor, typed: Texts) -> Response:
-        """Change the monitor, or only test it. Raises Problem if it was changed since the form was shown."""
+        """Change the monitor; for *Test now*, only test it.
+
+        Raises Problem if the monitor was changed since the form was shown.
+        """
         form, saved = await visit.read_form(), configuration_of(row)
         patch = monitor_form.patch_from(monitor_form.read_form(typed, saved), saved)
         if form.get("try"):
@@ -106,7 +109,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
         return monitor_form.place_problem(problem, visit.catalogue, typed)
 
     async def context(self, _: Visit, typed: Texts) -> dict[str, object]:
-        """Return the labels, hints and choices of the fields."""
+        """Return the templates' variables, such as the labels, hints and options of the fields."""
         monitor_type = typed["type"]
         return {
             "types": TYPE_FORMS,
@@ -129,9 +132,9 @@ class MonitorForms(EditForm[Texts, Monitor]):
     async def render_edit(
         self, visit: Visit, row: Monitor, typed: Texts, faults: Faults = NO_FAULTS, **context: object
     ) -> Response:
-        """Render the form. After a version conflict, also show the saved values that differ.
+        """Render the form. After a version conflict, also show the saved values that differ from the form's.
 
-        Resubmitting that form overwrites them, because the user has seen them.
+        Resubmitting the form then overwrites these saved values, because the user has seen them.
         """
         version = str(row.version)
         if visit.is_form:
@@ -153,9 +156,9 @@ class MonitorForms(EditForm[Texts, Monitor]):
 
 
 async def _try(visit: Visit, given: Mapping[str, Json], monitor: Monitor | None = None) -> Finding:
-    """Check an unsaved configuration, within the team's rate limit for requested checks."""
+    """Check an unsaved configuration. The check counts against the team's rate limit for requested checks."""
     await count_request(visit.request, visit.settings.rate_limit_check_now, str(visit.team.id))
-    from monitoring.checks.prober import try_configuration  # noqa: PLC0415 - a client for every protocol
+    from monitoring.checks.prober import try_configuration  # noqa: PLC0415 - imports clients of all protocols
 
     return await try_configuration(visit.team.id, given, monitor)
 

@@ -1,7 +1,7 @@
-"""Saved credentials in a monitor's form, headers and others: kept, replaced or removed. Pure.
+"""Saved credentials in a monitor's form, which its user keeps, replaces or removes. Has no side effects.
 
-The form shows each credential separately, without its value, and all other headers as lines of text. The
-submitted parts are merged into lines again, in which a mask stands for a kept credential.
+The form shows each credential separately, without its value, and all other request headers as lines of text.
+The submitted headers are merged into lines again, in which a mask stands for a kept credential.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from monitoring.backends.encryption import MASK
 
 FIELD = "request_headers"
 
-# Credentials that have their own fields.
+# Fields whose whole value is a credential.
 SECRETS = ("client_certificate", "contract.document_authorization")
 
 
 class KeptHeader(NamedTuple):
-    """A saved credential header. `value` is its replacement; if empty, the header is kept unless removed."""
+    """A saved request header with a credential. `value` is its new value.
+
+    If `value` is empty, the saved value is kept, unless the header is removed.
+    """
 
     name: str
     value: str = ""
@@ -27,16 +30,17 @@ class KeptHeader(NamedTuple):
 
 
 class ShownHeaders(NamedTuple):
-    """A form's headers: the visible ones as lines, and the saved credentials."""
+    """A form's request headers: those with visible values as lines of text, and the saved credentials."""
 
     lines: str
     kept: Sequence[KeptHeader] = ()
 
 
 def put_together(form: Form) -> dict[str, str]:
-    """Return the form with all headers merged into one text.
+    """Return the form with all request headers merged into the lines of one field.
 
-    A typed line overrides a credential of the same name, and a new value overrides the removal.
+    A typed line replaces a credential of the same name. A credential with a new value is kept, even if the
+    box that removes it is ticked.
     """
     lines = list(filter(None, form.get(FIELD, "").split("\n")))
     typed = {_name_of(line).lower() for line in lines}
@@ -48,13 +52,16 @@ def put_together(form: Form) -> dict[str, str]:
 
 
 def mask_kept_secrets(form: Form) -> dict[str, str]:
-    """Return a mask for each kept secret field: one neither removed nor replaced with new text."""
+    """Return a mask for each secret field that is kept, because it was neither removed nor filled in."""
     kept = set(form.getlist("kept_secret")) - set(form.getlist("removed_secret"))
     return {name: MASK for name in SECRETS if name in kept and not form.get(name, "").strip()}
 
 
 def take_apart(text: str, saved: Mapping[str, str]) -> ShownHeaders:
-    """Separate a form's headers into lines and credentials. `saved` has the monitor's headers, masked."""
+    """Separate a form's request headers into lines of text and credentials.
+
+    `saved` has the monitor's saved headers, in which credentials are masked.
+    """
     values: dict[str, str] = {}
     lines = []
     for line in text.split("\n"):

@@ -50,10 +50,7 @@ LABELS: Mapping[str, str] = {
     "heartbeat.time_zone": "Time zone of the schedule",
     "heartbeat.grace_seconds": "Grace period in seconds",
 }
-(
-    "Labels by the field names of the OpenAPI document. Fields of a type or a contract have a prefix, such "
-    "as `tcp.expect`."
-)
+"""Labels of fields by their names in the document; nested ones are named like `tcp.expect`."""
 
 HINTS: Mapping[str, str] = {
     "name": "If empty, the host.",
@@ -100,7 +97,7 @@ HINTS: Mapping[str, str] = {
     "certificate.names": "At most {maxItems}, separated by commas or spaces. The host is always checked.",
 }
 
-"""Hints for fields. Variables in braces are keywords of the field's schema."""
+"""Hints below the fields. A variable such as `{minimum}` is a keyword of the field's schema."""
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "contract.violation": {"down": "the monitor is down", "degraded": "the monitor is degraded"},
@@ -117,7 +114,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     },
     "ping.ip_version": {"": "Either", "4": "IPv4", "6": "IPv6"},
 }
-"""Labels for a field's values, where the values of the OpenAPI document are not readable words."""
+"""Labels of a field's values, where the values of the document would not be understood in a form."""
 
 INTERVALS: Mapping[int, str] = {
     30: "30 seconds",
@@ -144,7 +141,7 @@ STATUSES: Mapping[str, str] = {
     "maintenance": "It is in maintenance: failures open no incidents and do not count.",
     "unknown": "Its last check was inconclusive, or is too long ago.",
 }
-"""Explanations of the values of MonitorStatus in the OpenAPI document, in the order of the filter."""
+"""Explanations of each MonitorStatus of the document, in the order of the filter."""
 
 HEARTBEAT_STATUSES: Mapping[str, str] = {
     **STATUSES,
@@ -153,7 +150,7 @@ HEARTBEAT_STATUSES: Mapping[str, str] = {
     "down": "The job did not report in time, or reported a failure.",
     "unknown": "The service could not receive pings when one was expected.",
 }
-"""The same explanations for monitors of type heartbeat, which wait for pings instead of sending requests."""
+"""Explanations of each status of a heartbeat monitor, which waits for pings and sends no requests."""
 
 PINGS: Mapping[str, str] = {
     "success": "succeeded",
@@ -161,7 +158,7 @@ PINGS: Mapping[str, str] = {
     "fail": "failed",
     "log": "logged",
 }
-"""Labels for the values of PingKind in the OpenAPI document."""
+"""What a ping reports, by the document's PingKind."""
 
 ERRORS: Mapping[str, str] = {
     "dns_failure": "Name not found",
@@ -186,7 +183,7 @@ ERRORS: Mapping[str, str] = {
     "tls_expiring": "Certificate expires soon",
     "slow": "Slow",
 }
-"""Labels for the values of CheckError in the OpenAPI document."""
+"""Short names of each CheckError of the document."""
 
 UNANSWERED = frozenset(
     {
@@ -199,4 +196,4 @@ UNANSWERED = frozenset(
         "blocked_address",
     }
 )
-"""Errors of checks without a response. The time until such a check failed is not a response time."""
+"""Errors of checks that got no response. Their duration is not a response time."""

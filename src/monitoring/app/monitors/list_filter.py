@@ -1,4 +1,7 @@
-"""The monitor list's filter, validated by the document's rules for `list_monitors`. Pure."""
+"""The monitor list's filter, validated by the API document's rules for the operation `list_monitors`.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ from monitoring.monitors.queries import MonitorFilter
 
 _NAMES = ("type", "status", "tag", "search")
 
-# One more than a monitor can have.
+# The most tags in a filter: one more than a monitor can have.
 MOST_TAGS = 11
 
 
 def read_filter(query: QueryParams) -> MonitorFilter:
-    """Parse a query's filter, ignoring empty fields. Raises Problem for invalid fields."""
+    """Return the filter in a query. Empty fields are ignored. Raises Problem for invalid fields."""
     given = {name: text for name, text in echo_filter(query).items() if text}
     tags = split_tags(given.pop("tag", ""))
     for tag in tags or [""]:
@@ -36,7 +39,7 @@ def read_filter(query: QueryParams) -> MonitorFilter:
 
 
 def split_tags(text: str) -> list[str]:
-    """Split a filter's tags at commas. Tags after the eleventh are dropped: no monitor has eleven anyway."""
+    """Split a filter's tags at commas. Tags after the eleventh are dropped, because no monitor has eleven."""
     return list(dict.fromkeys(tag for each in text.split(",") if (tag := each.strip())))[:MOST_TAGS]
 
 
@@ -47,7 +50,7 @@ def echo_filter(query: QueryParams) -> dict[str, str]:
 
 
 def place_problem(problem: Problem, catalogue: Catalogue) -> dict[str, str]:
-    """Return the messages of a filter's problem, by field."""
+    """Return the messages for a problem with a filter, by field."""
 
     def place(_problem: Problem, sentence: str) -> tuple[str, str]:
         field, _, words = sentence.partition(": ")

@@ -1,4 +1,4 @@
-"""A team's monitor list: filtered, sorted, grouped by tag, roomy or compact."""
+"""The page of a team's monitor list, which users filter, sort, group by tag, and show roomy or compact."""
 
 from __future__ import annotations
 
@@ -50,27 +50,29 @@ from monitoring.notifications.routing import Route
 
 TAGS_SHOWN = 12
 
-# Bars show no older checks, so that a list reads few table partitions.
+# Bars show no checks older than this, so that a list reads few table partitions.
 BARS_RANGE = timedelta(days=3)
 UPTIME_RANGE = timedelta(hours=24)
 
-# The states whose counts are always shown. Other states are shown only if a monitor has them.
+# The statuses whose counts are always shown. Others are shown only if a monitor has them or the filter names
+# them.
 TILES = ("down", "degraded", "up", "maintenance", "paused")
 STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
 
 _BY_UPTIME = (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME)
 
-# Keeps the page small for teams with thousands of monitors. A link leads to the rest of a group.
+# The most groups on a page. This keeps the page small for teams with thousands of monitors. The group of a
+# tag links to the list of all monitors with the tag.
 MAX_GROUPS = 28
 
 _WORRYING = ("down", "validating", "degraded")
 
-# Groups also show down monitors beyond their first rows, at most this many in total.
+# After its first monitors, a group also shows others that are down: at most this many in all groups together.
 MAX_DOWN = 200
 
 
 class Listed(NamedTuple):
-    """A page of the list: its monitors or groups, its position among all matches, and the counts by state."""
+    """A page of the list: its monitors or groups, its position among all matches, and counts by status."""
 
     monitors: Sequence[MonitorRow] = ()
     groups: Sequence[Group] = ()
@@ -86,7 +88,7 @@ class Listed(NamedTuple):
 
 
 class RefusedAct(NamedTuple):
-    """A refused action on several monitors: the reason, and the submitted values, to prefill the form."""
+    """A refused action on several monitors: the reason, and the submitted values, which prefill the form."""
 
     sentence: str
     selected: frozenset[str] = frozenset()
@@ -95,7 +97,7 @@ class RefusedAct(NamedTuple):
 
 
 class Around(NamedTuple):
-    """The data of a list page apart from its rows. `opened` is the summary of the filtered monitors only."""
+    """The data of a list page without its rows. `opened` is the summary of the matching monitors only."""
 
     counts: Counter[str]
     types: Counter[str]
@@ -108,7 +110,10 @@ class Around(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The monitors with one tag, or without any (None). `shown` has the first ones, and the down ones."""
+    """The monitors with the same tag; with None as `tag`, those without tags.
+
+    `shown` has the ids of the group's first monitors, and of others that are down.
+    """
 
     tag: str | None
     counts: Counter[str]
@@ -123,8 +128,9 @@ class Group(NamedTuple):
 def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = None) -> list[Group]:
     """Group monitors by each of their tags, in the given order. At most `MAX_GROUPS` groups are returned.
 
-    About `max_rows` monitors are shown in total, at least one of each group, plus up to `MAX_DOWN` that are
-    down. A group's heading counts as a row. If `only` is given, only the group of that tag is made.
+    In total, about `max_rows` monitors are shown, at least one of each group, plus up to `MAX_DOWN` others
+    that are down. A group's heading counts as a row. If `only` is given, only the group of that tag is
+    returned.
     """
     members: defaultdict[str | None, list[Outline]] = defaultdict(list)
     for outline in outlines:
@@ -144,18 +150,21 @@ def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = 
 
 
 def _place_of_group(group: Group) -> tuple[object, ...]:
-    """Return a group's sort key: most down first, then validating, degraded, and name. No tag comes last."""
+    """Return a group's sort key: the numbers of down, validating and degraded monitors, then the tag.
+
+    Groups with more such monitors come first. The group without a tag comes last.
+    """
     worries = tuple(-group.counts[status] for status in _WORRYING)
     return (group.tag is None, *worries, group.tag or "")
 
 
 async def show_monitors(visit: Visit) -> Response:
-    """List the team's monitors, by default down ones first, below the counts by state and open incidents."""
+    """Show the counts by status, the open incidents, and the team's monitors, by default down ones first."""
     return await show_list(visit, None)
 
 
 async def show_list(visit: Visit, refused: RefusedAct | None) -> Response:
-    """Show the list; after a refused action, with the reason and the submitted values."""
+    """Show the monitor list. If an action was refused, also show the reason and the submitted values."""
     chosen = visit.query.get("density", "")
     view = read_view(visit.query, chosen or cookies.read_density(visit.request, visit.settings))
     try:
@@ -205,7 +214,10 @@ async def _find(visit: Visit, view: ListView, wanted: MonitorFilter, counts: Cou
 
 
 async def _outline(visit: Visit, view: ListView, wanted: MonitorFilter) -> list[Outline]:
-    """Return all monitors that match a filter, in list order. By uptime, those without a ratio come last."""
+    """Return all monitors that match a filter, in the view's order.
+
+    In an order by uptime, monitors without uptime data come last.
+    """
     outlines = await outline_monitors(visit.team.id, wanted, view.order)
     if view.order not in _BY_UPTIME:
         return outlines

@@ -1,4 +1,4 @@
-"""A user's view of the monitor list: filter, order, grouping, density and page. Pure."""
+"""A user's view of the monitor list: its filter, order, grouping, density and page. Has no side effects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ORDERS = {
     MonitorOrder.NEWEST: "newest first",
 }
 
-# The orders that a column heading selects: on the first click, and on the second.
+# The two orders that a column heading selects: on the first click, and on the second.
 COLUMNS = {
     "State": (MonitorOrder.WORST, MonitorOrder.BEST),
     "Monitor": (MonitorOrder.NAME, MonitorOrder.REVERSED_NAME),
@@ -57,7 +57,7 @@ DENSITIES = {each.name: each for each in (ROOMY, COMPACT)}
 
 @dataclass(frozen=True, slots=True)
 class ListView:
-    """The list's query parameters, parsed. `sought` has the filter's fields as they were typed."""
+    """The parsed query parameters of the list. `sought` has the filter's fields as they were typed."""
 
     sought: Mapping[str, str]
     order: MonitorOrder
@@ -67,21 +67,24 @@ class ListView:
 
     @property
     def query(self) -> dict[str, str]:
-        """The query parameters of the list's first page. Defaults are empty."""
+        """The query parameters of the list's first page. A parameter with its default value is empty."""
         kept = {"sort": "" if self.order is MonitorOrder.WORST else self.order.value}
         return {**self.sought, **kept, "group": "tag" if self.is_grouped else ""}
 
     @property
     def place(self) -> dict[str, str | int]:
-        """The query parameters of the current page, including its page number. Defaults are empty."""
+        """The query parameters of the current page. A parameter with its default value is empty."""
         return {**self.query, "page": self.number if self.number > 1 else ""}
 
     def link(self, **changes: str | int) -> str:
-        """Return a relative link to the list with a changed query, short because a page has hundreds."""
+        """Return a link to the list with `changes` in its query.
+
+        The link is relative, and therefore short, because a page has hundreds of links.
+        """
         return "?" + write_query({**self.query, **changes})
 
     def direction_of(self, column: str) -> str:
-        """Return a column's `aria-sort`; empty if the list is not sorted by the column."""
+        """Return a column heading's `aria-sort`; empty if the list is not sorted by the column."""
         if self.order not in COLUMNS[column]:
             return ""
         return "descending" if self.order in _DESCENDING else "ascending"
@@ -111,7 +114,7 @@ class ListView:
 
 
 def read_view(query: QueryParams, density: str) -> ListView:
-    """Parse a list's query and density. An unknown value means the default."""
+    """Return the view that a query and a density's name describe. An unknown value means the default."""
     return ListView(
         sought=echo_filter(query),
         order=MonitorOrder(query["sort"]) if query.get("sort") in ORDERS else MonitorOrder.WORST,

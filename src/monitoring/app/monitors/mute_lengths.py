@@ -1,4 +1,4 @@
-"""The offered lengths of a mute. Pure."""
+"""The lengths of time for which users can mute a monitor. Has no side effects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from monitoring.contract.problems import Problem
 
-# In hours. The first is the default: it ends by itself if everybody forgets the mute.
+# In hours. The first is the default, because a short mute ends by itself if everybody forgets about it.
 MUTE_LENGTHS = {
     "1": "for 1 hour",
     "8": "for 8 hours",
@@ -17,7 +17,7 @@ MUTE_LENGTHS = {
 
 
 def mute_end(hours: str, now: datetime) -> datetime | None:
-    """Return the end of a mute that begins now; None if it lasts until unmuted. Raises Problem."""
+    """Return the end of a mute that begins now; None if it has no end. Raises Problem for another length."""
     if hours not in MUTE_LENGTHS:
         raise Problem("not_found")
     return now + timedelta(hours=int(hours)) if hours else None

@@ -1,4 +1,4 @@
-"""Response time charts: percentiles, phases, and shaded incidents and maintenance. Pure."""
+"""Response time charts: percentiles, phases, and shaded incidents and maintenance. Has no side effects."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _MS_A_SECOND = 1000
 class Line(NamedTuple):
     """A series with a value for each window.
 
-    Windows without responses are gaps in the path, and a window between two gaps is a dot. Coordinates run
-    from 0 to `SIDE`, to the right and downwards. The page scales them to its space. A point is in the middle
-    of its window.
+    A window without responses is a gap in the path. A window between two gaps is a dot. Coordinates run from
+    0 to `SIDE`, to the right and downwards, and the page scales the chart. A point is in the middle of its
+    window.
     """
 
     look: str
@@ -79,7 +79,10 @@ def draw_chart(
     zone: ZoneInfo = UTC_ZONE,
     happened: Mapping[str, Sequence[Window]] | None = None,
 ) -> Chart | None:
-    """Draw each window's percentiles, and shade the spans in `happened`; None if no window has a response."""
+    """Draw the percentiles of each window, and shade the time spans in `happened`.
+
+    Returns None if no window has a response.
+    """
     typical: _Series = [summary.p50_ms for _, summary in windows]
     slow: _Series = [summary.p95_ms for _, summary in windows]
     if not _known(typical, slow):
@@ -96,7 +99,7 @@ def draw_phases(
     zone: ZoneInfo = UTC_ZONE,
     happened: Mapping[str, Sequence[Window]] | None = None,
 ) -> Chart | None:
-    """Draw an average response's phases as stacked areas; None if no window has phases."""
+    """Draw the average length of each phase as stacked areas. Returns None if no window has phases."""
     averages = [summary.phases.averages() for _, summary in windows]
     sums = [list(accumulate(each)) if each else None for each in averages]
     if not any(sums):
@@ -177,7 +180,7 @@ def _draw_line(look: str, series: _Series, top_ms: int) -> Line:
 
 
 def _draw_area(look: str, series: _Series, top_ms: int) -> Line:
-    """Draw the area below a series. A window between two gaps has its full width on the axis."""
+    """Draw the area below a series. A window between two gaps is drawn over its full width."""
     half = SIDE / len(series) / 2
     path = []
     for stroke in _strokes(series, top_ms):

@@ -1,4 +1,4 @@
-"""The monitor list to return to after a monitor is deleted on its own page."""
+"""Returns users to the monitor list that they came from, after they delete a monitor on its own page."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MAX_QUERY_CHARACTERS = 2000
 
 
 def remember_list(visit: Visit, page: Response, monitor_id: UUID) -> None:
-    """Store the list's query in a cookie if the monitor's page was opened from the list.
+    """Store the list's query in a cookie of `page` if the monitor's page was opened from the list.
 
-    A live page's updates are shared between users, so they set no cookie.
+    The updates of a live page set no cookie, because users share them.
     """
     came_from = urlsplit(visit.request.headers.get("referer", ""))
     if visit.is_followed or not visit.may_change or came_from.path != visit.locate("/monitors"):

@@ -1,4 +1,4 @@
-"""Bulk actions on the list's monitors: pause, resume, mute, tag, delete, and undo the deletion."""
+"""Bulk actions on the monitors selected in the list: pause, resume, mute, tag, delete, undo deletion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from monitoring.monitors.service import set_paused
 
 Change = Callable[[Monitor], Mapping[str, Json]]
 
-# Browsers and proxies wait for at least a minute.
+# A bulk action stops after this time. Browsers and proxies wait for at least a minute.
 LONGEST_ACT_SECONDS = 20.0
 
 # The number of monitors that one transaction pauses or resumes.
@@ -55,7 +55,7 @@ async def act_on_selected(visit: Visit) -> Response:
 
 
 async def show_list_again(visit: Visit) -> Response:
-    """Redirect to the list, because a browser may request the form's URL with GET."""
+    """Redirect to the list. A browser may request the URL of the bulk actions' form with GET."""
     return _go_back(visit)
 
 
@@ -72,7 +72,7 @@ async def keep_monitors(visit: Visit) -> Response:
 
 
 async def _read_selected(visit: Visit) -> Sequence[UUID]:
-    """Return the selected monitors' ids; with `all`, of all monitors that match the list's filter."""
+    """Return the ids of the selected monitors; with `all`, of all monitors that match the list's filter."""
     form = await visit.read_form()
     if form.get("all"):
         order = read_view(visit.query, "").order
@@ -86,7 +86,7 @@ async def _read_selected(visit: Visit) -> Sequence[UUID]:
 
 
 async def _set_paused(visit: Visit, chosen: Sequence[UUID], *, paused: bool) -> Response:
-    """Pause or resume monitors in batches, so that checks can be stored in between."""
+    """Pause or resume monitors in batches, so that check results can be stored between two batches."""
     ends_at = monotonic() + LONGEST_ACT_SECONDS
     for start in range(0, len(chosen), PORTION):
         if monotonic() > ends_at:
@@ -120,10 +120,10 @@ async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool
 
 
 async def _change_all(visit: Visit, chosen: Sequence[UUID], change: Change, notice: str) -> Response:
-    """Update the monitors one by one, as their own pages do. Deleted monitors are skipped.
+    """Apply `change` to the monitors one by one, as their own pages do. Deleted monitors are skipped.
 
-    After `LONGEST_ACT_SECONDS` the rest is skipped, and the notice says so. Repeating the action continues,
-    because an unchanged monitor costs little.
+    After `LONGEST_ACT_SECONDS`, the remaining monitors are skipped, and the notice says so. Repeating the
+    action then continues, because the monitors that are changed already take little time.
     """
     ends_at = monotonic() + LONGEST_ACT_SECONDS
     for monitor_id in chosen:
@@ -166,7 +166,7 @@ async def _ask_to_delete(visit: Visit, chosen: Sequence[UUID]) -> Response:
 
 
 async def _refuse(visit: Visit, reason: str) -> Response:
-    """Show the list again with the reason, the selection and the typed tag."""
+    """Show the list again, with the reason for the refusal, the selection and the typed tag."""
     form = await visit.read_form()
     selected = frozenset(form.getlist("monitor"))
     refused = RefusedAct(REFUSALS[reason], selected, bool(form.get("all")), form.get("new_tag", ""))

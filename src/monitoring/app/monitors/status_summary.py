@@ -1,4 +1,4 @@
-"""A team's open incidents and degraded monitors, also as one sentence for screen readers."""
+"""A summary of a team's open incidents and degraded monitors, also as text for screen readers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from monitoring.monitors.models import Monitor
 from monitoring.monitors.queries import MonitorFilter, find_among
 from monitoring.monitors.service import name_monitors
 
-# The most names of each kind. Listeners forget the beginning of a long list.
+# The most names that the text has of each kind. Listeners forget the beginning of a long list.
 NAMED = 5
 
 
 class StatusSummary(NamedTuple):
-    """A team's open incidents: counts, the most urgent with their monitors' names, and a sentence."""
+    """A team's open incidents: counts, the most urgent ones with their monitors' names, and the text."""
 
     open_count: int
     acknowledged_count: int
@@ -30,7 +30,7 @@ class StatusSummary(NamedTuple):
 
 
 async def read_status_summary(team_id: UUID) -> StatusSummary:
-    """Read a team's current summary. Its sentence changes whenever another monitor goes down or degrades."""
+    """Return a team's current summary. Its text changes whenever another monitor goes down or degrades."""
     open_count, acknowledged_count = await count_open(team_id)
     urgent = await list_urgent(team_id, NAMED)
     names = await name_monitors(team_id, {incident.monitor_id for incident in urgent})
@@ -44,7 +44,7 @@ async def read_status_summary(team_id: UUID) -> StatusSummary:
 
 
 async def narrow_summary(team_id: UUID, summary: StatusSummary, wanted: MonitorFilter) -> StatusSummary:
-    """Restrict a summary to the monitors that match a filter. The sentence still covers the whole team."""
+    """Restrict a summary to the monitors that match a filter. Its text still covers the whole team."""
     if not summary.open_count:
         return summary
     opened = await list_open(team_id)
@@ -62,16 +62,20 @@ async def narrow_summary(team_id: UUID, summary: StatusSummary, wanted: MonitorF
 
 
 async def name_responders(team_id: UUID, incidents: Iterable[Incident]) -> dict[str, str]:
-    """Return the names of those who acknowledged these incidents, by their emails. Resolved ones are ignored.
+    """Return the names of the members who acknowledged these incidents, by email.
 
-    A program, or somebody who is no longer a member, is named as in the acknowledgement.
+    Resolved incidents are ignored. A program, or a person who is no longer a member, keeps the name stored
+    with the acknowledgement.
     """
     responders = {each.acknowledged_by for each in incidents if each.acknowledged_by and not each.resolved_at}
     return await name_members(team_id, responders)
 
 
 def write_sentence(opened: tuple[int, Sequence[str]], degraded: tuple[int, Sequence[str]]) -> str:
-    """Describe how many incidents are open and monitors are degraded, with the given names."""
+    """Describe how many incidents are open and how many monitors are degraded, with their names.
+
+    Each argument is a count, and the names to list, which may be fewer.
+    """
     kinds = [_name(opened, "open incident", "open incidents"), _name(degraded, "degraded", "degraded")]
     return " ".join(filter(None, kinds)) or "No open incidents."
 

@@ -1,6 +1,7 @@
-"""The contents of a monitor's form, by monitor type. A type's settings are named like `tcp.expect`.
+"""The contents of a monitor's form, by monitor type.
 
-A contract's fields are named in the same way: `contract.operation_id`.
+The name of a setting begins with its type: `tcp.expect`. The name of a contract's field begins with
+`contract`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ _SENSITIVITY = {"Sensitivity": ("failure_threshold", "recovery_threshold", "retr
 
 
 class TypeForm(NamedTuple):
-    """A type's texts, and the fields of its form, in order.
+    """The texts of a monitor type, and the fields of its form, in order.
 
-    `scheme` is prefixed to an address without one. `first` has the fields that everybody fills in, and
-    `groups` those that few people change, which are collapsed at first.
+    `scheme` is prefixed to an address without a scheme. `first` has the fields that everybody fills in.
+    `groups` has the fields that few people change, which are collapsed at first.
     """
 
     title: str
@@ -125,4 +126,4 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
         groups={},
     ),
 }
-"""Forms by MonitorType of the OpenAPI document, in the order in which they are offered."""
+"""The form of each MonitorType, in the order of the choices that people see."""

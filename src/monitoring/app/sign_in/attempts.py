@@ -1,6 +1,7 @@
 """Rate limits for sign-in attempts.
 
-Guesses from elsewhere never lock out a browser in which the user has signed in before.
+A browser in which the user has signed in before has a limit of its own, so guesses from other browsers never
+lock it out.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from monitoring.members.rules import read_email
 from monitoring.members.sign_in import record_refusal
 from monitoring.settings import RateLimitPolicy
 
-# The most refused sign-ins per email address that the audit log records, from any network.
+# The most refused sign-ins per email address that the audit log records, from all networks together.
 NOTED_OF_ONE_PERSON = RateLimitPolicy("sign_in_noted", 20, 3600)
 
-# The most password links sent to one email address. Each is valid for as long as this window.
+# The most password links sent to one email address in an hour. Each link is valid for an hour.
 MAX_LINKS_OF_ONE_PERSON = RateLimitPolicy("password_links", 5, 3600)
 
 log = logging.getLogger(__name__)
@@ -31,10 +32,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A sign-in attempt. `email` is empty if the text was not an email address.
+    """A counted sign-in attempt. `email` is empty if the submitted text was not an email address.
 
-    `counted_as` is the known browser, or the network with the email. `is_last` means that this attempt used
-    up its limit, and `is_last_of_all` that it used up the email's limit across all networks.
+    `is_known` means that the email has signed in from this browser before. `counted_as` names the rate
+    limit's counter: the known browser, or else the network with the email. `is_last` means that this attempt
+    used up that limit, and `is_last_of_all` that it used up the email's limit across all networks.
     """
 
     email: str
@@ -48,8 +50,9 @@ class Attempt:
 async def count_attempt(request: Request, text: str) -> Attempt:
     """Count a sign-in attempt with `text` as the email address. Raises `Problem("rate_limited")`.
 
-    A browser in which this email signed in before has its own count. Any other is counted by network, and for
-    a valid email also by network and email, and by email.
+    An attempt from a browser in which this email has signed in before counts against that browser's limit
+    only. Any other attempt counts against the network's limit. If the email is valid, it also counts against
+    the limits of the email in this network, and of the email in all networks.
     """
     settings, network, email = current_backends().settings, client_network(request), spell_email(text)
     device = cookies.read_device(request, settings, email)
@@ -69,7 +72,10 @@ async def count_attempt(request: Request, text: str) -> Attempt:
 
 
 async def note_refusal(attempt: Attempt) -> None:
-    """Record a wrong password in the audit log: the first in a window, and the last that a limit allows."""
+    """Record a refused sign-in in the audit log.
+
+    Only the first refusal in a rate limit's window, and the last attempt that the limit allows, are recorded.
+    """
     try:
         if attempt.email and await _is_noted(attempt):
             is_last = attempt.is_last or attempt.is_last_of_all
@@ -91,7 +97,7 @@ async def _is_noted(attempt: Attempt) -> bool:
 
 
 def spell_email(text: str) -> str:
-    """Normalize an email address. Returns "" if the text is not one."""
+    """Return the normalized email address; "" if the text is not an email address."""
     try:
         return read_email(text)
     except Refused:

@@ -1,4 +1,4 @@
-"""Forgotten passwords: requesting a link by email, and choosing a new password with it.
+"""The pages for forgotten passwords: one requests a link by email, and the link's page sets a new password.
 
 Neither the response nor its timing reveals whether an email address has an account.
 """
@@ -33,13 +33,16 @@ log = logging.getLogger(__name__)
 
 
 async def show_request(visit: Visit) -> Response:
-    """Ask for the email."""
+    """Show the form that asks for an email address. Raises `Problem("not_found")` without a mail server."""
     _demand_mail_server(visit)
     return visit.render("sign_in/forgotten_password.html", email="", error="")
 
 
 async def ask_for_link(visit: Visit) -> Response:
-    """Confirm the request for a link. Whether the email has an account is looked up after the response."""
+    """Show the same confirmation for every email address, and send a link if the address has an account.
+
+    The account is looked up after the response is sent, so that its timing does not reveal the account.
+    """
     _demand_mail_server(visit)
     typed = (await visit.read_form()).get("email", "")
     network = client_network(visit.request)
@@ -54,13 +57,13 @@ async def ask_for_link(visit: Visit) -> Response:
 
 
 async def show_new_password(visit: Visit) -> Response:
-    """Ask for the new password."""
+    """Show the form for the new password. Raises Declined if the link is not valid."""
     token = visit.query.get("token", "")
     return _render_form(visit, await _find(token), token)
 
 
 async def set_new_password(visit: Visit) -> Response:
-    """Set the password, end all other sessions, and sign in."""
+    """Set the new password of the link's user, end all of their sessions, and sign them in."""
     form = await visit.read_form()
     token = form.get("token", "")
     link, password = await _find(token), form.get("password", "")
@@ -74,7 +77,7 @@ async def set_new_password(visit: Visit) -> Response:
         return _render_form(visit, link, token, faults["password"])
     try:
         user = await use_link(link, password, address=visit.address)
-    except Refused:  # used a moment ago
+    except Refused:  # another request used the link a moment ago
         raise Declined("password_link_expired") from None
     return visit.redirect("/monitors" if await open_session(visit, user) else "/sign-in")
 
@@ -87,7 +90,7 @@ async def _find(token: str) -> PasswordLink:
 
 
 async def _send_link(email: str, network: str) -> None:
-    """Send a link, unless the email has reached its limit. In that case an earlier link is still valid."""
+    """Send a link, unless the email has reached its rate limit. Then an earlier link is still valid."""
     try:
         if not (await current_backends().counters.hit(MAX_LINKS_OF_ONE_PERSON, email)).allowed:
             return

@@ -1,4 +1,4 @@
-"""Joining a team, or choosing a new password, with an invitation's code or link."""
+"""The page on which people join a team, or choose a new password, with an invitation's code or link."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitoring.members.models import Invitation
 from monitoring.members.refusals import Refused
 from monitoring.members.rules import check_password
 
-# The field at which each refusal is shown; all others are shown at the email.
+# The field beside which each refusal is shown. All other refusals are shown beside the email.
 _FIELDS = {
     "name_invalid": "name",
     "password_is_email": "password",
@@ -27,12 +27,15 @@ _FIELDS = {
 }
 
 
-# The URL may contain a link's token, which no other page may learn.
+# The URL may contain a link's token, so the browser must not send it to another page as the referrer.
 NO_REFERRER = {"Referrer-Policy": "no-referrer"}
 
 
 async def show_code_form(visit: Visit) -> Response:
-    """Ask for the code; if the URL has a link's token, ask for a password. Raises Declined."""
+    """Show the form for an invitation's code; if the URL has a link's token, the form for the password.
+
+    Raises Declined if the token is not valid.
+    """
     token = visit.query.get("token", "")
     if not token:
         return visit.render("sign_in/code.html", error="")
@@ -45,7 +48,10 @@ async def show_code_form(visit: Visit) -> Response:
 
 
 async def join(visit: Visit) -> Response:
-    """Show what a code is for. If the form contains a password, accept the invitation."""
+    """Show the invitation of the submitted code, with a form for the password.
+
+    If the submitted form contains a password, accept the invitation and sign in.
+    """
     form = await visit.read_form()
     code = form.get("code", "").strip()
     invitation = await find_invitation(code)

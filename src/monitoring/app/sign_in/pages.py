@@ -1,4 +1,4 @@
-"""Signing in and out."""
+"""The pages for signing in and out."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ async def sign_in(visit: Visit) -> Response:
     next_path = _read_next(form.get("next", ""))
     kept = form.get("kept", "") if next_path else ""
     shown = {"next": next_path, "email": email, "kept": kept}
-    if errors := _find_empty(email, password):  # not a guess, so it is not counted
+    if errors := _find_empty(email, password):  # no guess, so the attempt is not counted
         return visit.render("sign_in/sign_in.html", 400, errors=errors, **shown)
-    # Counted before the password is verified, which limits both guesses and the CPU time they cost.
+    # The attempt is counted before the password is verified. This limits guesses, and the CPU time they cost.
     attempt = await count_attempt(visit.request, email)
     user = await authenticate(email, password, is_known=attempt.is_known)
     if user and await open_session(visit, user):
@@ -50,7 +50,8 @@ async def sign_in(visit: Visit) -> Response:
         return visit.redirect(next_path or "/monitors")
     errors = {"": REFUSALS["sign_in_refused"]}
     refusal = visit.render("sign_in/sign_in.html", 400, errors=errors, **shown)
-    # Recorded after the response: only existing accounts are recorded, and timing must not reveal them.
+    # The refusal is recorded after the response is sent. It is recorded only for existing accounts, and the
+    # timing of the response must not reveal them.
     refusal.background = BackgroundTask(note_refusal, attempt)
     return refusal
 
@@ -68,7 +69,7 @@ async def sign_out(visit: Visit) -> Response:
 async def open_session(visit: Visit, user: User) -> bool:
     """Sign a user in, and end the browser's previous session.
 
-    Returns False if the user was removed or got a new password since they were authenticated.
+    Returns False if the user was removed, or their password changed, since they were authenticated.
     """
     browser = visit.request.headers.get("user-agent", "")
     try:
@@ -82,7 +83,7 @@ async def open_session(visit: Visit, user: User) -> bool:
 
 
 def _find_empty(email: str, password: str) -> dict[str, str]:
-    """Return the error of each empty field, by field."""
+    """Return an error message for each empty field, by field name."""
     missing = {} if email.strip() else {"email": REFUSALS["email_empty"]}
     return missing if password else missing | {"password": REFUSALS["password_empty"]}
 

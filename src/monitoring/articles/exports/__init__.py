@@ -1,4 +1,7 @@
-"""Files for static site generators beside the JSON: one per locale, in the layout set by `BLOG_EXPORT`."""
+"""Exports: files for static site generators, which are stored next to the JSON files.
+
+Each locale has one file, in the layout that `BLOG_EXPORT` names.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Astro content collections: `shoes/pt-BR.md`. Pure."""
+"""Exports pages as Astro content collections, such as `shoes/pt-BR.md`. Has no side effects."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ _ALIAS = re.compile(r"[@~]/")
 
 
 class AstroExport(CollectionExport):
-    """A collection for Astro, which resolves relative image addresses and fails if an image is missing."""
+    """A collection for Astro, which resolves relative image addresses. A missing image fails the build."""
 
     def _write_text(self, page: StoredPage) -> str:
-        """Write images that Astro would resolve as HTML, which it ignores.
+        """Return the text. Images whose addresses Astro would resolve become HTML, which Astro leaves alone.
 
-        Relative addresses are resolved against the address of the article or its website, if either was sent.
+        Relative addresses are resolved against the address of the article or its website, if the publisher
+        sent one.
         """
         text = find_text(page)
         if "![" not in text:
@@ -49,7 +50,10 @@ def _with_images_as_html(text: str, base: str) -> Iterator[str]:
 
 
 def _write_image(address: str, title: str, words: str, base: str) -> str:
-    """Write an image as HTML. The comment keeps the line from starting an HTML block (literal Markdown)."""
+    """Return an image as HTML, followed by an empty comment.
+
+    Without the comment, the line might start an HTML block, in which Markdown is literal.
+    """
     attributes = {"src": _complete(address, base), "alt": words, "title": title}
     written = "".join(
         f' {name}="{_escape(value)}"' for name, value in attributes.items() if value or name == "alt"

@@ -1,4 +1,4 @@
-"""Next.js content collections and Eleventy pages: `shoes/pt-BR.md`. Pure."""
+"""Exports pages for Next.js content collections and Eleventy: `shoes/pt-BR.md`. Has no side effects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from monitoring.articles.exports.pages import (
 class CollectionExport:
     """Markdown with front matter that fits a collection schema.
 
-    It has no `slug`: Astro would use it as the entry id, but all locales of an article share one slug.
+    The front matter has no `slug`, because Astro would use it as the entry id, but all locales of an article
+    share one slug.
     """
 
     files: ClassVar[re.Pattern[str]] = re.compile(rf"{LOCALE}\.md")
@@ -33,7 +34,7 @@ class CollectionExport:
         return f"{locale}.md"
 
     def write_file(self, page: StoredPage) -> str:
-        """Write a page."""
+        """Return a page as Markdown with front matter."""
         return write_front_matter(self._describe(page), self._write_text(page))
 
     def _write_text(self, page: StoredPage) -> str:
@@ -58,10 +59,11 @@ class CollectionExport:
 
 
 class EleventyExport(CollectionExport):
-    """The same for Eleventy, which would otherwise run templates in publishers' content.
+    """A collection for Eleventy that prevents it from running templates in publishers' content.
 
-    By default, it renders Markdown with Liquid first. It makes a collection of each entry in `tags`, which
-    fails for names such as `constructor`.
+    By default, Eleventy renders Markdown with Liquid first, so the front matter disables that. Eleventy also
+    makes a collection of each entry in `tags`, which fails for names such as `constructor`. So tags are
+    exported as `keywords`.
     """
 
     def _describe(self, page: StoredPage) -> dict[str, Value]:

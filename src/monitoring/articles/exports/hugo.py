@@ -1,4 +1,7 @@
-"""Hugo page bundles, translated by file name: `shoes/index.pt-br.md`. Pure."""
+"""Exports pages as Hugo page bundles, translated by file name: `shoes/index.pt-br.md`.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +37,14 @@ class HugoExport:
     files: ClassVar[re.Pattern[str]] = re.compile(rf"index\.{LOCALE}\.md")
 
     def name_file(self, locale: str) -> str:
-        """Return the file name. Hugo needs a lower-case language code; others give English pages."""
+        """Return the locale's file name, with a lower-case language code.
+
+        Hugo does not recognize other codes, and makes English pages of such files.
+        """
         return f"index.{locale.lower()}.md"
 
     def write_file(self, page: StoredPage) -> str:
-        """Write a page, with shortcodes escaped."""
+        """Return a page as Markdown with front matter. Hugo shortcodes are escaped."""
         image, image_alt = find_image(page)
         front_matter = {
             "title": find_title(page),
@@ -59,7 +65,7 @@ class HugoExport:
 
 
 def _pin_headings(text: str, ids: Sequence[str]) -> str:
-    """Give headings the ids of the English headings: `## Palabras {#words}`.
+    """Return the text with the ids of the English headings added to its headings: `## Palabras {#words}`.
 
     Otherwise Hugo would derive ids from the translated headings. Links to headings in the text are updated.
     """
@@ -98,7 +104,7 @@ def _changed(text: str, changes: Iterable[tuple[int, int, str]]) -> Iterator[str
 
 
 def escape_shortcodes(text: str) -> str:
-    """Escape shortcodes, since an unknown one fails the build of the whole site.
+    """Return the text with shortcodes escaped, because an unknown one fails the build of the whole site.
 
     `{{< x >}}` becomes `{{</* x */>}}`, which Hugo prints without the comment markers. In an unclosed
     shortcode, `<` or `%` becomes a character reference.

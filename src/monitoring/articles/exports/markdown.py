@@ -1,4 +1,7 @@
-"""The export layout of version 0.1.0, for sites built on it: `shoes/pt-BR.md`. Pure."""
+"""Exports pages in the layout of version 0.1.0, such as `shoes/pt-BR.md`, for sites built on it.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class MarkdownExport:
         return f"{locale}.md"
 
     def write_file(self, page: StoredPage) -> str:
-        """Write a page. Missing fields are omitted."""
+        """Return a page as text with YAML front matter. Missing fields are omitted."""
         article, image = page["delivery"]["article"], page["delivery"].get("main_image") or {}
         front_matter = {
             "title": read_title(page["delivery"]),
@@ -49,5 +52,5 @@ class MarkdownExport:
 
 
 def _on_one_line(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Join the lines of a string: not every front matter parser supports multi-line values."""
+    """Join the lines of a string, because not every front matter parser supports multi-line values."""
     return " ".join(value.split()) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Reads the fields of a page for exports. Whatever publishers send must not break a site's build. Pure."""
+"""Reads page fields for exports, so that no publisher's content breaks a site. Has no side effects."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def find_description(page: StoredPage) -> str | None:
 
 
 def find_title(page: StoredPage) -> str:
-    """Return the title, else the slug: generators' schemas require a title."""
+    """Return the title, or else the slug, because the schemas of site generators require a title."""
     return read_title(page["delivery"]) or str(page["slug"])
 
 
@@ -52,7 +52,7 @@ def find_image(page: StoredPage) -> tuple[str | None, str | None]:
 
 
 def find_address(page: StoredPage) -> str:
-    """Return the article's address, else its website's; empty if neither is a web address."""
+    """Return the web address of the article, or else of its website. It is empty if neither has one."""
     website = page["delivery"].get("website") or {}
     told = (page["delivery"]["article"].get("url"), f"{website.get('baseUrl')}/")
     addresses = (text.strip() for text in told if isinstance(text, str))
@@ -60,7 +60,10 @@ def find_address(page: StoredPage) -> str:
 
 
 def find_tags(page: StoredPage) -> list[str]:
-    """Return the distinct tags that are valid paths, since generators make paths of them. `..` is not."""
+    """Return the distinct tags that are valid paths, because site generators use tags as paths.
+
+    For example, `..` is omitted.
+    """
     words = (" ".join(tag.split()) for tag in name_tags(page["delivery"]["article"]))
     return list(dict.fromkeys(filter(_is_path, words)))
 
@@ -72,19 +75,20 @@ def _is_path(tag: str) -> bool:
 def find_date(page: StoredPage) -> datetime:
     """Return the publication time, or the arrival time of the revision if none can be parsed.
 
-    A time after the arrival is replaced by it, because generators omit pages dated in the future.
+    If the publication time is later than the arrival, the arrival time is returned, because site generators
+    omit pages with a date in the future.
     """
     received_at = read_timestamp(page["received_at"])
     return min(read_publication_time(page["delivery"]) or received_at, received_at)
 
 
 def find_changed_at(page: StoredPage) -> datetime:
-    """Return when this locale last changed."""
+    """Return when the page's locale last changed: when it was translated, or the original arrived."""
     return read_timestamp(page["translated_at"] or page["received_at"])
 
 
 def find_text(page: StoredPage) -> str:
-    """Return the article's text as Markdown, without the front matter that it came with."""
+    """Return the article's text as Markdown, without any front matter in the publisher's text."""
     text, text_format = find_source(page["delivery"]["article"])
     text = unwrapped(text)
     if text_format is TextFormat.HTML:
@@ -94,7 +98,10 @@ def find_text(page: StoredPage) -> str:
 
 
 def find_heading_ids(payload: Mapping[str, Any]) -> list[str]:
-    """Return the ids that sites generate for an English text's headings, in order; empty unless Markdown."""
+    """Return the ids that site generators derive from the headings of an English text, in order.
+
+    The list is empty if the text is not Markdown, or if parsing it would take too much memory.
+    """
     _, text_format = find_source(payload["article"])
     text = find_text({"delivery": payload})
     if not text_format.is_markdown or predict_bytes(text, is_markdown=True) > MOST_BYTES:
@@ -105,7 +112,11 @@ def find_heading_ids(payload: Mapping[str, Any]) -> list[str]:
 
 
 def find_source(article: Mapping[str, Any]) -> tuple[str, TextFormat]:
-    """Find the article's text and format: Markdown before HTML, the document's field names before others."""
+    """Return the article's text and its format.
+
+    Field names in the OpenAPI document are preferred to others. Within each group, Markdown is preferred to
+    HTML.
+    """
     texts = {name: text for name, text in article.items() if name in TEXTS and text and isinstance(text, str)}
     name = next((name for name in EXPORTED_TEXTS if name in texts), None)
     if name is None:
@@ -118,9 +129,9 @@ def find_source(article: Mapping[str, Any]) -> tuple[str, TextFormat]:
 
 
 def write_front_matter(values: Mapping[str, Value], text: str) -> str:
-    """Write YAML front matter, one value per line, followed by the text. None and empty values are omitted.
+    """Return YAML front matter, one value per line, followed by the text. Empty values are omitted.
 
-    Strings are always quoted: PyYAML leaves some plain that YAML 1.2 parses as numbers.
+    Strings are always quoted, because PyYAML leaves some strings unquoted that YAML 1.2 parses as numbers.
     """
     present = {name: value for name, value in values.items() if value not in (None, "", [])}
     lines = "".join(f"{name}: {_write_value(value)}\n" for name, value in present.items())
@@ -141,15 +152,18 @@ def _write_value(value: Value) -> str:
 
 
 def write_yaml(value: Any, **style: Any) -> str:  # noqa: ANN401  - JSON, and PyYAML options
-    """Write YAML without wrapping long lines."""
-    import yaml  # noqa: PLC0415 - many a worker never writes any
+    """Return a value as YAML. Long lines are not wrapped."""
+    import yaml  # noqa: PLC0415 - many workers never write YAML
 
     written: str = yaml.safe_dump(value, allow_unicode=True, width=math.inf, **style)
     return written
 
 
 def _hold_together(html: str) -> str:
-    """Wrap HTML as one Markdown HTML block. A blank line would end it (CommonMark 4.6), so none is left."""
+    """Return HTML as a single HTML block of Markdown.
+
+    Blank lines are replaced, because they would end the block (CommonMark 4.6).
+    """
     return f"<div>\n{''.join(_close_gaps(html.strip()))}\n</div>" if html.strip() else ""
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 
 class Export(Protocol):
-    """Writes one file per locale of an article, beside its JSON. Pure."""
+    """Renders one file per locale of an article, stored next to its JSON file. Has no side effects."""
 
     # Matches the file names of this export, so that its files can be removed.
     files: ClassVar[re.Pattern[str]]
@@ -18,5 +18,5 @@ class Export(Protocol):
         ...
 
     def write_file(self, page: Mapping[str, Any]) -> str:
-        """Write a blog storage page (see docs/blog-storage.md) for the site generator."""
+        """Return the content of the file for a page of the blog storage (see docs/blog-storage.md)."""
         ...

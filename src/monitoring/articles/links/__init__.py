@@ -1,1 +1,1 @@
-"""Links between articles of the same blog, which lead to the translation if there is one."""
+"""Links between articles of the same blog. In a translation, they lead to translations if these exist."""

@@ -1,4 +1,4 @@
-"""Computes the keys by which links are matched to articles. Pure."""
+"""Computes the keys by which links are matched to articles. Has no side effects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAIN_FOLDER = re.compile(r"(?:blogs?|posts?|articles?|news|stories|p|en|\d{1,4
 
 
 def key_of_article(payload: Mapping[str, Any]) -> str:
-    """Return the key of the article's address; empty if it has none.
+    """Return the key of the article's address, or an empty string if the address is unknown.
 
     An article without an address field is keyed by its slug and its website's host.
     """
@@ -43,7 +43,7 @@ def key_of_article(payload: Mapping[str, Any]) -> str:
 
 
 def key_of_folder(folder: str) -> str:
-    """Return the key of an article's page on the site, made from its folder."""
+    """Return the key by which links to the page of the article in `folder` are found."""
     return f"{FOLDER_SIGN}{folder}"
 
 
@@ -64,7 +64,7 @@ def keys_of_link(address: str, base: str, site: Addresses) -> Iterator[str]:
 
 
 def canonical_address(address: str) -> str | None:
-    """Normalize a web address: drop scheme, fragment and final slash. Returns None for other addresses."""
+    """Return a web address without scheme, fragment and final slash. Returns None for other addresses."""
     try:
         parts = urlsplit(address)
         port = parts.port

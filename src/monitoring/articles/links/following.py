@@ -1,6 +1,7 @@
-"""Points links at translations of other articles: when a page is stored or read, and after later changes.
+"""Updates links in translated pages, so that they lead to translations of other articles.
 
-Translation addresses are built from `SITE_PAGE_URL`. Without it, links stay unchanged.
+Links are updated when a page is stored or read, and after the linked articles change. Translation addresses
+are built from `SITE_PAGE_URL`. Without this setting, links stay unchanged.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ UNSEEN_CHANGES = timedelta(minutes=2)
 async def note_links(article: Article, links: Sequence[PageLink]) -> bool:
     """Store the keys of articles that a revision may link to, replacing those of the previous revision.
 
-    Returns whether there are any.
+    Returns whether there are any keys.
     """
     found = _keys(article.payload, {link.address for link in links})
     keys = {key for of_address in found.values() for key in of_address}
@@ -47,9 +48,10 @@ async def note_links(article: Article, links: Sequence[PageLink]) -> bool:
 
 
 async def find_targets(payload: Mapping[str, Any], links: Sequence[PageLink], locale: str) -> dict[str, str]:
-    """Return translation addresses in a locale, keyed by link address.
+    """Return the addresses of translations into `locale` that links lead to, keyed by link address.
 
-    An ambiguous link address is omitted, and so is one whose article lacks the locale.
+    A link address is omitted if it matches several articles, or if its article has no translation into
+    `locale`.
     """
     keys = _keys(payload, {link.address for link in links})
     articles = await _find_articles({key for of_address in keys.values() for key in of_address})
@@ -67,7 +69,7 @@ async def find_targets(payload: Mapping[str, Any], links: Sequence[PageLink], lo
 
 
 async def follow_links_of(page: Mapping[str, Any], locale: str) -> dict[str, Any]:
-    """Return a stored page with its links updated; an equal page if no link target has changed."""
+    """Return a stored page with its links updated. The result equals `page` if no link target has changed."""
     links = read_links(page) if _site() else []
     if not links:
         return dict(page)
@@ -77,9 +79,10 @@ async def follow_links_of(page: Mapping[str, Any], locale: str) -> dict[str, Any
 
 
 async def follow_changes(since: datetime | None) -> None:
-    """Update the stored pages whose link targets changed since `since`, or ever if it is None. Idempotent.
+    """Update the links in stored pages whose target articles changed after `since`. Idempotent.
 
-    Raises `StorageUnavailable`; then some pages may be outdated.
+    If `since` is None, all links to other articles are updated. If `StorageUnavailable` is raised, some pages
+    may be outdated.
     """
     async for article_ids in _find_linking(since and since - UNSEEN_CHANGES):
         for article_id in article_ids:
@@ -100,12 +103,12 @@ async def _follow_page(article_id: UUID, locale: str) -> None:
         held = await rows.select_for_update().get_or_none().only("id")
         page = await find_page(article.slug, locale) if held else None
         if page:
-            with suppress(StorageChanged):  # a worker has just stored a newer one
+            with suppress(StorageChanged):  # a worker has just stored a newer page
                 await replace_page(await follow_links_of(page, locale), replacing=versions)
 
 
 async def _find_linking(since: datetime | None) -> AsyncIterator[list[UUID]]:
-    """Find published articles that link to changed articles. Yields batches of ids, which may overlap."""
+    """Yield ids of published articles that link to changed articles, in batches that may overlap."""
     changed = Article.all()
     if since:
         translated = Translation.filter(translated_at__gte=since).values("article_id")
@@ -135,13 +138,13 @@ async def _find_articles(keys: Collection[str]) -> dict[str, UUID]:
 
 
 def _is_stored() -> Q:
-    """Return a condition: a translation for readers is in storage, even if of an earlier revision."""
+    """Return a filter for translations with a stored page for readers, even of an earlier revision."""
     is_there = Q(translated_at__isnull=False) | Q(engine__isnull=False)
     return is_there & Q(is_demonstration=False, locale__in=current_backends().settings.locales)
 
 
 def _keys(payload: Mapping[str, Any], addresses: Collection[str]) -> dict[str, list[str]]:
-    """Return the article keys for each raw link address; empty without `SITE_PAGE_URL`."""
+    """Return the article keys for each raw link address. There are none without `SITE_PAGE_URL`."""
     site = _site()
     if site is None:
         return {}

@@ -1,4 +1,4 @@
-"""Finds the links in a blog storage page and replaces their addresses. Pure."""
+"""Finds the links in a blog storage page and replaces their addresses. Has no side effects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ _NOT_IN_MARKDOWN = str.maketrans({"(": "%28", ")": "%29", "|": "%7C"})
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A link in a field of `article`: its address's span in characters, and the publisher's address."""
+    """A link in a text of an article. `field` is the name of the text's field.
+
+    `start` and `end` are the span of the address in characters. `address` is the address that the publisher
+    sent.
+    """
 
     field: str
     start: int
@@ -31,7 +35,7 @@ class PageLink:
 
 
 def find_page_links(payload: Mapping[str, Any]) -> list[PageLink]:
-    """Find the links in the texts of a payload that still has the publisher's addresses."""
+    """Return the links in the texts of a payload, which still has the publisher's addresses."""
     texts = {
         str(path[1]): found
         for path, found in texts_for_readers(payload).items()
@@ -46,7 +50,7 @@ def find_page_links(payload: Mapping[str, Any]) -> list[PageLink]:
 
 
 def read_links(page: Mapping[str, Any]) -> list[PageLink]:
-    """Read the links listed in a page. Invalid ones are skipped, since others can write to the storage."""
+    """Return the links listed in a page. Invalid links, which others may have written, are skipped."""
     article, links = page["delivery"]["article"], list[PageLink]()
     for told in page.get("links") or ():
         match told:
@@ -65,9 +69,10 @@ def write_links(links: Sequence[PageLink]) -> list[dict[str, Any]]:
 def with_addresses(
     payload: Mapping[str, Any], links: Sequence[PageLink], addresses: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[PageLink]]:
-    """Replace link addresses; `addresses` is keyed by the publisher's, which the other links get back.
+    """Replace link addresses. `addresses` maps the addresses that the publisher sent to new addresses.
 
-    Returns the payload, and the links with their new positions. Overlapping links are dropped.
+    Links without a new address get the publisher's address. Returns the payload, and the links with their new
+    positions. Overlapping links are dropped.
     """
     article, moved = dict(payload["article"]), list[PageLink]()
     for field, of_field in groupby(sorted(links, key=attrgetter("field", "start")), attrgetter("field")):
@@ -87,5 +92,5 @@ def with_addresses(
 
 
 def write_address(address: str) -> str:
-    """Escape an address for both HTML and Markdown."""
+    """Return an address escaped for both HTML and Markdown."""
     return html.escape(address).translate(_NOT_IN_MARKDOWN)

@@ -14,7 +14,10 @@ KEPT_FIELDS = ("id", "slug", "title", "meta_title", "meta_description", "publish
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Read a post. Its authors are omitted, since Ghost includes their email addresses."""
+    """Convert a post to a submission, or return None if the payload is another publisher's.
+
+    Authors are omitted, because Ghost includes their email addresses.
+    """
     post = payload.get("post")
     if not isinstance(post, dict) or "current" not in post:
         return None
@@ -44,6 +47,9 @@ def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _read_status(post: Mapping[str, Any]) -> str:
-    """Return "published" for a public post; "draft" for members-only posts and those only `sent` by email."""
+    """Return "published" if the post is published and public, else "draft".
+
+    So posts for members only, and posts only `sent` by email, are drafts.
+    """
     is_public = post.get("visibility") in (None, "public")
     return "published" if is_public and post.get("status", "published") == "published" else "draft"

@@ -1,4 +1,4 @@
-"""Readers for fields that several publishers format alike: texts, times, names, images and addresses."""
+"""Converts fields that several publishers format alike: texts, times, names, images and addresses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def plain_text(rendered: str | None) -> str | None:
 
 
 def latest_gmt(*times: str | None) -> str | None:
-    """Return the latest WordPress GMT time with a `Z` added, or None. `0000-00-00` means no time."""
+    """Return the latest of several WordPress GMT times, with a `Z`, or None. `0000-00-00` means no time."""
     told = [time.strip().replace(" ", "T") for time in times if time and not time.startswith("0000")]
     return f"{max(told).removesuffix('Z')}Z" if told else None
 
@@ -27,12 +27,15 @@ def names_of(tags: object) -> list[str] | None:
 
 
 def image_at(url: object, alt: str | None = None) -> dict[str, Any] | None:
-    """Return a `main_image` object, or None without an address."""
+    """Return a `main_image` object, or None if there is no address."""
     return {"url": url, "alt": alt} if url and isinstance(url, str) else None
 
 
 def website_at(address: object) -> dict[str, Any] | None:
-    """Return a `website` object for a post's address, or None without a host. Ids are not globally unique."""
+    """Return a `website` object for the host of a post's address, or None if there is no host.
+
+    Articles need the website, because different sites may use the same post ids.
+    """
     try:
         parts = urlsplit(address if isinstance(address, str) else "")
     except ValueError:

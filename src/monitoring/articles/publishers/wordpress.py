@@ -12,7 +12,11 @@ from monitoring.articles.publishers.payload_fields import latest_gmt, plain_text
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Read a post. Scheduled publication keeps `modified_gmt`, so the later of both times is used."""
+    """Convert a post to a submission, or return None if the payload is another publisher's.
+
+    The timestamp is the later of `modified_gmt` and `date_gmt`, because scheduled publication does not change
+    `modified_gmt`.
+    """
     title = payload.get("title")
     if not isinstance(title, dict) or "rendered" not in title:
         return None

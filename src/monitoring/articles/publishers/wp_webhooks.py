@@ -20,7 +20,11 @@ DELETION = "post_delete"  # in the header X-WP-Webhook-Name
 
 
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Read a post. Scheduled publication keeps `post_modified_gmt`, so the later of both times is used."""
+    """Convert a post to a submission, or return None if the payload is another publisher's.
+
+    The timestamp is the later of `post_modified_gmt` and `post_date_gmt`, because scheduled publication does
+    not change `post_modified_gmt`.
+    """
     post = payload.get("post")
     if "post_id" not in payload or not isinstance(post, dict) or "post_title" not in post:
         return None
@@ -46,6 +50,6 @@ def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _tags_in(taxonomies: object) -> list[Any]:
-    """Return the `post_tag` terms. PHP serializes an empty object as an array."""
+    """Return the `post_tag` terms, or none if they are a list: PHP writes an empty object as a list."""
     terms = taxonomies.get("post_tag") if isinstance(taxonomies, dict) else None
     return list(terms.values()) if isinstance(terms, dict) else []

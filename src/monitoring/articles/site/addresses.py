@@ -1,4 +1,4 @@
-"""Builds the addresses of pages and files on the site from `SITE_PAGE_URL`. Pure."""
+"""Builds the addresses of pages and files on the site from `SITE_PAGE_URL`. Has no side effects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """A site's addresses, built from its page address pattern."""
+    """The addresses on a site. `pattern` is the value of `SITE_PAGE_URL`."""
 
     pattern: str
 

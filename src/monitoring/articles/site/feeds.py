@@ -1,4 +1,4 @@
-"""Atom feeds (RFC 4287), one for each locale. Pure."""
+"""Renders Atom feeds (RFC 4287), one for each locale. Has no side effects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FeedEntry:
 
 
 def read_entry(page: Mapping[str, Any]) -> FeedEntry:
-    """Read a feed entry from a blog storage page."""
+    """Return the feed entry for a page of the blog storage."""
     return FeedEntry(
         UUID(page["article_id"]),
         page["slug"],
@@ -39,12 +39,12 @@ def read_entry(page: Mapping[str, Any]) -> FeedEntry:
 
 
 def name_feed(locale: str) -> str:
-    """Return the file name of a locale's feed. Article folders have no dots, so it cannot clash with one."""
+    """Return the file name of a locale's feed. It contains a dot, so no article folder has the same name."""
     return f"feed.{locale}.xml"
 
 
 def write_feed(locale: str, entries: Sequence[FeedEntry], addresses: Addresses) -> bytes:
-    """Write a feed. `entries` must not be empty."""
+    """Return an Atom feed of `entries`, which must not be empty."""
     own_address = write_text(addresses.of_file(name_feed(locale)))
     head = (
         f'{DECLARATION}<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="{locale}">\n'

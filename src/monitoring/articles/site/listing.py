@@ -1,4 +1,7 @@
-"""Lists the input of the site-wide files: published articles and their real (not demo) translations."""
+"""Lists what the site-wide files contain: published articles and their translations.
+
+Translations by the demonstration engine are omitted.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from monitoring.backends.current import current_backends
 
 
 async def hash_state(pattern: str) -> str:
-    """Hash the state that the files depend on: a few aggregates over all rows, and the settings."""
+    """Return a hash of the state that the site-wide files depend on.
+
+    The state consists of a few counts and times over all rows, and the settings.
+    """
     articles, translations = _published(), _translated()
     sums = [
         await Article.all().annotate(newest=Max("withdrawn_at")).values_list("newest"),
@@ -30,7 +36,7 @@ async def hash_state(pattern: str) -> str:
 
 
 async def page_through_site() -> AsyncIterator[tuple[str, Mapping[str, datetime]]]:
-    """Yield each article's folder and its pages' last change by locale, oldest article first."""
+    """Yield each article's folder, oldest article first, with the last change of its page in each locale."""
     async for revisions in page_through_articles():
         ids = list(revisions)
         translated: dict[UUID, dict[str, datetime]] = {article_id: {} for article_id in ids}
@@ -43,7 +49,10 @@ async def page_through_site() -> AsyncIterator[tuple[str, Mapping[str, datetime]
 
 
 async def find_newest(locale: str, most: int) -> Sequence[tuple[str, object]]:
-    """Find up to `most` newest articles in a locale: the folder, and a marker that changes with the page."""
+    """Return the folders of up to `most` newest articles in a locale, each with a marker.
+
+    The marker is different whenever the page has changed.
+    """
     if locale == SOURCE_LOCALE:
         articles = _published().order_by("-id").limit(most)
         return [(slug, mark) for slug, *mark in await articles.values_list("slug", "id", "revision")]

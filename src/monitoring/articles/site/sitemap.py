@@ -1,4 +1,7 @@
-"""Sitemaps with each page's language versions (sitemaps.org; Google's "localized versions"). Pure."""
+"""Renders sitemaps with the language versions of each page. Has no side effects.
+
+The format is that of sitemaps.org, with Google's extension for "localized versions".
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.xml import DECLARATION, write_text
 from monitoring.contract.timestamps import write_timestamp
 
-# The protocol's limits are 50,000 URLs and 50 MB. But a blog storage must store a file within four seconds.
+# The protocol allows 50,000 URLs and 50 MB. The size is smaller here, because a blog storage must store a
+# file within four seconds.
 MOST_URLS = 50_000
 MOST_BYTES = 4 * 1024 * 1024
 
@@ -26,26 +30,27 @@ class SitemapPart:
     url_count: int = 0
 
     def has_room(self, urls: bytes, url_count: int) -> bool:
-        """Return whether these URLs fit. An empty part accepts any number."""
+        """Return whether these URLs still fit into the file. An empty file accepts any number of URLs."""
         fits = self.url_count + url_count <= MOST_URLS and self.size_bytes + len(urls) <= MOST_BYTES
         return fits or not self.urls
 
     def add(self, urls: bytes, url_count: int) -> None:
-        """Add the pages of an article."""
+        """Add the URLs of an article."""
         self.urls.append(urls)
         self.size_bytes += len(urls)
         self.url_count += url_count
 
     def write(self) -> bytes:
-        """Write the file."""
+        """Return the content of the file."""
         opening = f'{DECLARATION}<urlset {_NAMESPACE} xmlns:xhtml="http://www.w3.org/1999/xhtml">\n'
         return b"".join((opening.encode(), *self.urls, b"</urlset>\n"))
 
 
 def write_urls(slug: str, changed_at: Mapping[str, datetime], source: str, addresses: Addresses) -> bytes:
-    """Write an article's URLs; `changed_at` has the last change of its page in each locale.
+    """Return an article's `<url>` elements, one for each locale in `changed_at`.
 
-    Each URL links to all language versions, including itself, with the source as `x-default`.
+    `changed_at` has the last change of the page in each locale. Each element links to all language versions,
+    including its own. The version in the locale `source` is also listed as `x-default`.
     """
     pages = {locale: write_text(addresses.of_page(locale, slug)) for locale in changed_at}
     links = "".join(
@@ -59,6 +64,6 @@ def write_urls(slug: str, changed_at: Mapping[str, datetime], source: str, addre
 
 
 def write_index(names: Iterable[str], addresses: Addresses) -> bytes:
-    """Write the sitemap index, which lists the parts."""
+    """Return the sitemap index, which lists the sitemap files in `names`."""
     parts = (f"<sitemap><loc>{write_text(addresses.of_file(name))}</loc></sitemap>\n" for name in names)
     return f"{DECLARATION}<sitemapindex {_NAMESPACE}>\n{''.join(parts)}</sitemapindex>\n".encode()

@@ -1,4 +1,4 @@
-"""Keeps the sitemap and feeds up to date: one process at a time, only after changes."""
+"""Keeps the sitemap and the feeds up to date. They are written after changes, by one process at a time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class SiteFilesClaim(Claim[SiteFiles]):
     async def put(self, name: str, content: bytes) -> None:
         """Store a file. Raises `ClaimLostError` or `StorageUnavailable`.
 
-        The version is read before the claim is checked, so that the storage rejects a late put.
+        The file's version is read before the claim is checked. So if this process stalls and another one
+        writes the file, the storage rejects the late write.
         """
         version = await self.storage.find_version(name)
         if not await self.held_row().exists():
@@ -52,7 +53,7 @@ class SiteFilesClaim(Claim[SiteFiles]):
 
 @dataclass(slots=True)
 class SiteWriter:
-    """Writes the site-wide files. It caches the last feed entries, so that it reads only new pages."""
+    """Writes the site-wide files. It caches the current feed entries, so that it reads only new pages."""
 
     addresses: Addresses
     _entries: dict[str, FeedEntry] = field(default_factory=dict)
@@ -133,7 +134,7 @@ async def _read_entry(slug: str, locale: str) -> FeedEntry | None:
 
 
 async def _remove_parts_from(number: int, storage: BlogStorage) -> None:
-    """Remove sitemap parts from `number` on, which remain from when there were more pages."""
+    """Remove the sitemap files from `number` on. They remain from a time with more pages."""
     while await storage.get(_name_part(number)) is not None:
         await storage.delete(_name_part(number))
         number += 1

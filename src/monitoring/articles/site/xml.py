@@ -1,4 +1,4 @@
-"""Escapes text for XML documents. Pure."""
+"""Escapes text for XML documents. Has no side effects."""
 
 from __future__ import annotations
 

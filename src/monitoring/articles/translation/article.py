@@ -73,10 +73,11 @@ _PAYLOAD = {"article": _ARTICLE, "main_image": _IMAGE}
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Disable garbage collection while an article is read: it stops every thread and visits all objects.
+    """Disable the garbage collector while an article is parsed, because it would stop every thread.
 
-    Reading makes millions of objects but no cycles. Of concurrent threads, the first disables the collector
-    until its own article is read. So the collector runs between articles.
+    Parsing makes millions of objects, which the collector would visit, but no cycles. If several threads
+    parse articles, the first one disables the collector until its own article is parsed. So the collector
+    runs between articles.
     """
     if not gc.isenabled():
         yield
@@ -96,10 +97,10 @@ class TranslatedArticle:
     learned: Mapping[str, str]  # segment hash -> text, for segments the engine translated this time
     segment_count: int
     corrected_count: int  # segments with a human correction that are in the payload
-    # Faults by the hashes of segments left in the source language: no answer was acceptable or fits the
-    # markup.
+    # segment hash -> fault, for segments left in the source language because no translation was acceptable or
+    # fits the markup
     refused: Mapping[str, str]
-    faults: Mapping[str, int]  # number of answers by fault
+    faults: Mapping[str, int]  # fault -> number of engine translations
     is_demonstration: bool
     engine: str  # its name
 
@@ -118,7 +119,7 @@ class SourceArticle:
 
     payload: Mapping[str, Any]
     documents: "Documents"
-    hashes: Mapping[str, str]  # keys in the translation memory, by segment
+    hashes: Mapping[str, str]  # segment -> its key in the translation memory
     predicted_bytes: int
 
     @property
@@ -127,7 +128,10 @@ class SourceArticle:
         return self.predicted_bytes <= SMALL_BYTES
 
     def cost(self, limit: BatchLimit, known: Mapping[str, str] = MappingProxyType({})) -> Cost:
-        """Return the cost of an engine's first requests; `known` maps segment hashes to remembered texts."""
+        """Return the cost of requesting once each segment that is not in `known`.
+
+        `known` maps segment hashes to existing translations.
+        """
         unknown = [segment for segment, hash_ in self.hashes.items() if hash_ not in known]
         return Cost(sum(map(len, unknown)), len(list(split(unknown, limit))))
 
@@ -147,13 +151,14 @@ class SourceArticle:
         `known` has the translation memory's texts by segment hash. `corrections` has human corrections by
         segment hash, which take precedence.
 
-        A segment whose translation would change a document's structure stays in the source language there and
-        counts as refused. Its translation is still learned, since it may fit elsewhere.
+        A segment whose translation would change a document's structure stays in the source language in that
+        document, and counts as refused. Its translation is still learned, because it may fit into other
+        documents.
 
-        `find_fault` checks answers with correct codes; without it all of them are accepted. `submit` runs the
-        engine requests.
+        `find_fault` checks translations whose inline codes are correct. Without it, all of these are
+        accepted. `submit` runs the engine requests.
 
-        The payload is not modified; the result shares its untranslated objects. Blocks while the engine
+        The payload is not modified. The result shares its untranslated objects. Blocks while the engine
         works. Raises the engine's errors, or `TooMuchMarkupError`.
         """
         if self.predicted_bytes > MOST_BYTES:
@@ -210,7 +215,7 @@ Texts = dict[Path, tuple[TextFormat, str]]
 
 
 def texts_for_readers(payload: Mapping[str, Any]) -> Texts:
-    """Find the format and text of each reader-visible field in a payload."""
+    """Return the format and text of each reader-visible field in a payload, keyed by the field's path."""
     found: Texts = {}
 
     def note(path: Path, value: Any, fields: Fields) -> None:  # noqa: ANN401 (it is JSON)
@@ -269,7 +274,7 @@ def _format_of(field: FieldContent, text: str, payload: Mapping[str, Any]) -> Te
 
 
 def _mapped(value: Any, fields: Fields, change: Callable[[FieldContent, str], str]) -> Any:  # noqa: ANN401 (it is JSON)
-    """Rebuild JSON with `change` applied to the texts in `fields`. The order is kept."""
+    """Return a copy of JSON with `change` applied to the texts in `fields`. The order stays the same."""
     match value, fields:
         case str(), FieldContent():
             return change(fields, value)

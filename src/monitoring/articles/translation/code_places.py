@@ -1,4 +1,7 @@
-"""Checks code positions in an engine's answer: a code inside a word would mark up half of it. Pure."""
+"""Checks where an engine has put inline codes: a code inside a word would mark up a part of the word.
+
+Has no side effects.
+"""
 
 import html
 import re
@@ -8,7 +11,7 @@ from unicodedata import category
 from monitoring.articles.translation.inline_codes import CODE
 from monitoring.articles.translation.scripts import is_without_spaces
 
-# Languages with suffixes, even after a code, and those that prefix "the" or "and" to a word.
+# Languages in which a suffix may follow a code, and languages that prefix "the" or "and" to a word.
 _WITH_ENDINGS = frozenset("az et eu fi hu ka kk kn ky ml mn mr ta te tk tr tt uz".split())  # noqa: SIM905 - a table
 _WITH_PREFIXES = frozenset(("ar", "he", "fa", "ur"))
 
@@ -17,10 +20,10 @@ _SINGLE = "\ufffc"  # replaces `<x1/>`: neither a letter nor a space
 
 
 def misplaces_codes(segment: str, answer: str, target: str) -> bool:
-    """Return whether a code in the answer splits a word or lost the space or word next to it.
+    """Return whether an inline code in `answer` splits a word, or lost the space or word next to it.
 
-    Both texts have the same codes. What the segment itself does is allowed. Always False for languages
-    without spaces.
+    `segment` and `answer` have the same codes. A position that also occurs in `segment` is allowed. Always
+    returns False for languages without spaces.
     """
     if "<" not in segment or is_without_spaces(target):
         return False

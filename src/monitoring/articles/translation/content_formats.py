@@ -11,7 +11,7 @@ from monitoring.articles.translation.html_tokens import TokenKind, tokenize
 
 
 class TextFormat(StrEnum):
-    """Text formats."""
+    """The format of a text from a publisher."""
 
     PLAIN = "plain"
     HTML = "html"
@@ -79,9 +79,10 @@ def _is_enclosed(content: str) -> bool:
 
 
 def _has_words_outside_blocks(content: str) -> bool:
-    """Return whether Markdown or a paragraph is outside HTML blocks, or Markdown after a blank line in one.
+    """Return whether HTML content is mixed with Markdown.
 
-    An element such as `<Card>` is an MDX component and counts too.
+    That is so if Markdown or a blank line is outside all HTML blocks, if Markdown follows a blank line inside
+    a block, or if there is an MDX component such as `<Card>`.
     """
     if _COMPONENT.search(content):
         return True
@@ -95,7 +96,10 @@ def _has_words_outside_blocks(content: str) -> bool:
 
 
 def _texts(content: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield the start and end of each text outside opaque elements, and whether it is outside all blocks."""
+    """Yield the start and end of each text, and whether it is outside all blocks.
+
+    Texts in elements that are not translated, such as `<pre>`, are omitted.
+    """
     position = blocks = opaque = 0
     for token in tokenize(content):
         start, position = position, position + len(token.raw)

@@ -1,4 +1,4 @@
-"""Text documents in the formats that publishers use, ready for translation."""
+"""Parses texts in the formats that publishers use, and inserts their translations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from monitoring.articles.translation.untranslated import opaque_pattern
 if TYPE_CHECKING:  # they would load a library
     from monitoring.articles.translation.markdown_structure import SourceStructure
 
-# Limits the search for blocks that change a document's structure: enough for several in a 10 KB article.
+# Limits the search for blocks whose translation changes a document's structure. It is enough to find several
+# such blocks in a 10 KB article.
 MOST_CHARACTERS_READ = 500_000
 
 
@@ -56,7 +57,7 @@ class SourceDocument:
         return [segment.text for segment in segments_of(self.template)]
 
     def in_language(self, language: str) -> SourceDocument:
-        """Return the document with its `lang` attributes set to `language`."""
+        """Return the document with the source language in `lang` attributes replaced by `language`."""
         return replace(self, template=in_language(self.template, language))
 
     def translated(self, translations: Mapping[str, str]) -> TranslatedDocument:
@@ -86,7 +87,8 @@ class SourceDocument:
     def _blocks_to_leave_alone(self, translations: Mapping[str, str]) -> frozenset[int]:
         """Find the blocks whose translations change the document's structure, by bisection.
 
-        Each try parses the whole document. After `MOST_CHARACTERS_READ`, untried blocks are left alone too.
+        Each step parses the whole document. After `MOST_CHARACTERS_READ` characters, the remaining blocks
+        stay untranslated, too.
         """
         left_alone = frozenset(segment.block for segment in self._translated_segments(translations))
         untried = [sorted(left_alone)]
@@ -118,7 +120,7 @@ class SourceDocument:
     def _with_moved_anchors(
         self, rendered: str, translations: Mapping[str, str], left_alone: frozenset[int]
     ) -> str:
-        """Update in-page links, since heading anchors are derived from the heading text."""
+        """Return the text with updated in-page links: a heading's anchor is derived from its text."""
         if not has_in_page_links(self.template):
             return rendered
         from monitoring.articles.translation.markdown_anchors import moved_anchors  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Unwraps an article that a language model has put into a code fence as a whole."""
+"""Removes the code fence that a language model has put around a whole article."""
 
 import re
 
@@ -11,7 +11,7 @@ _FENCED = re.compile(
 def unwrapped(text: str) -> str:
     """Return the text without the code fence around all of it, if the fence is labelled Markdown or HTML.
 
-    Opening fences inside must name a language: one without would close the outer fence.
+    Opening fences inside must name a language, because a fence without one would close the outer fence.
     """
     fenced = _FENCED.fullmatch(text.rstrip())
     if not fenced:

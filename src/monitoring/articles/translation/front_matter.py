@@ -21,7 +21,7 @@ def front_matter_length(source: str) -> int:
 
 
 def _json_end(source: str, start: int) -> int | None:
-    """Return the end of the JSON object at `start`; None if there is none or its line goes on."""
+    """Return the end of the JSON object at `start`. None if there is none, or text follows on its line."""
     if not source.startswith("{", start):
         return None
     try:

@@ -42,7 +42,10 @@ def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
 def html_atoms(
     source: str, brand_names: tuple[str, ...] = (), block: int = 0, text_format: Format | None = None
 ) -> Iterator[Atom]:
-    """Split HTML into atoms of one `block`. `text_format` overrides the format of text outside attributes."""
+    """Yield the atoms of HTML: its pieces of text and markup. All have the block number `block`.
+
+    `text_format` overrides the format of text outside attributes.
+    """
     text_format = text_format or _text_format(brand_names)
     for token in tokenize(source):
         match token.kind:
@@ -60,7 +63,7 @@ def html_atoms(
 
 
 def _words(raw: str, text_format: Format, block: int) -> Iterator[Atom]:
-    """Split text at blank lines: without `<p>`, WordPress and others turn them into paragraphs."""
+    """Split text at blank lines, because WordPress and others make paragraphs of text without `<p>`."""
     for index, part in enumerate(_BLANK_LINES.split(raw)):
         if part:
             kind = Kind.BREAK if index % 2 else Kind.TEXT

@@ -47,7 +47,10 @@ class Token(NamedTuple):
     name: str = ""
 
     def attributes(self) -> Iterator[re.Match[str]]:
-        """Find the attributes. The value's quotes decide its group: `double`, `single` or `bare`."""
+        """Yield a match for each attribute.
+
+        The value is in the group `double`, `single` or `bare`, depending on its quotes.
+        """
         tag = _TAG.match(self.raw)
         return _ATTRIBUTE.finditer(self.raw, *tag.span("attributes")) if tag else iter(())
 
@@ -86,7 +89,10 @@ def _raw_text_end(source: str, position: int, name: str) -> int | None:
 
 
 def _script_end(source: str, position: int) -> int | None:
-    """Return the position of a script's end tag. After `<!--` and `<script`, one is nested (HTML §13.2.5)."""
+    """Return the position of a script's end tag, or None.
+
+    After `<!--` and `<script`, the next end tag belongs to a nested script (HTML §13.2.5).
+    """
     is_escaped = is_double_escaped = False
     while sign := _SCRIPT_SIGN.search(source, position):
         position = sign.end()

@@ -1,4 +1,4 @@
-"""The numbered codes that represent markup, and the check that an engine has preserved them."""
+"""Numbered inline codes, such as `<g1>`, represent markup. Checks that an engine has preserved them."""
 
 import html
 import re
@@ -28,10 +28,11 @@ def plain_text(text: str) -> str:
 
 
 def accepted(segment: str, answer: object) -> str | None:
-    """Return a cleaned engine's answer, or None if it must not be used.
+    """Return an engine's translation of `segment`, cleaned, or None if it must not be used.
 
-    The answer must have the same codes, well nested, each in the same parent. It must not empty a pair or add
-    a `<`. The result is always printable, on one line and XML-escaped.
+    `answer` must have the same inline codes as `segment`, well nested, each in the same parent. It must not
+    remove the words from a pair of codes, or add a `<`. The result is always printable, on one line and
+    XML-escaped.
     """
     if answer == segment:
         return segment
@@ -46,7 +47,7 @@ def accepted(segment: str, answer: object) -> str | None:
 
 
 def readable(text: str) -> str:
-    """Return a segment with `&` and `<` unescaped, as people type it, if that stays unambiguous."""
+    """Return a segment with `&` and `<` unescaped, as people type it, unless that would be ambiguous."""
     shown = html.unescape(text)
     return shown if accepted(text, shown) == text else text
 

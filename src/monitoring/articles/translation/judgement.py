@@ -1,7 +1,7 @@
-"""Checks whether an engine's answer is a translation at all. Pure.
+"""Checks whether the output of an engine is a translation. Has no side effects.
 
-Rejecting a good answer leaves a paragraph in English; accepting a bad one puts it on the site. In doubt the
-rules reject, but rules about words need a minimum number of them.
+If a good translation is rejected, a paragraph stays in English. If a bad one is accepted, it appears on the
+site. In doubt the rules reject, but rules about words apply only to texts with a minimum number of words.
 """
 
 import re
@@ -29,7 +29,7 @@ from monitoring.articles.translation.untranslated import opaque_pattern
 
 
 class Fault(StrEnum):
-    """What is wrong with an answer."""
+    """What is wrong with an engine's translation."""
 
     EMPTY = "empty"  # no words
     MARKUP = "markup"  # broken codes, or codes that split words
@@ -47,10 +47,10 @@ class Fault(StrEnum):
 
 
 FEWEST_LETTERS = 20  # for rules about length and script
-LONGEST_SHORT = 80  # characters of an answer that is checked together with others
-FEWEST_SHORT = 6  # such answers
+LONGEST_SHORT = 80  # characters of a translation that is checked together with others
+FEWEST_SHORT = 6  # short translations, to check them together
 FEWEST_WORDS = 6  # for the rule about English
-FEWEST_COMMON_WORDS = 3  # lower-case words: with as many, a text is not a name
+FEWEST_COMMON_WORDS = 3  # lower-case words; a text with this many is not a name
 LONGEST_RATIO = 3.0
 SHORTEST_RATIO, SHORTEST_RATIO_OF_IDEOGRAPHS = 0.4, 0.12
 MORE_CHARACTERS = 40  # by which any translation may be longer
@@ -126,9 +126,10 @@ _ENGLISH_NEGATION = re.compile(
 
 
 def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) -> Fault | None:
-    """Return the first fault of an answer with correct codes, or None if it has none.
+    """Return the first fault of a translation whose inline codes are correct, or None if it has none.
 
-    `segment` is English, `target` is a BCP 47 locale, and `terms` are the operator's.
+    `segment` is English, `answer` is its translation, `target` is a BCP 47 locale, and `terms` are the
+    operator's.
     """
     source, text = read_source(segment), plain_text(answer)
     # Rules after the first fault are not evaluated.
@@ -150,9 +151,10 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
 
 
 def find_short_in_another_language(answers: Mapping[str, str], target: str) -> frozenset[str]:
-    """Return the segments with answers too short to check alone if together they are in another language.
+    """Return the segments with short translations if, taken together, these are not in the target language.
 
-    `answers` has an article's accepted answers by segment. Words kept from the segment, such as names, are
+    A translation of at most `LONGEST_SHORT` characters is too short to check alone. `answers` maps an
+    article's segments to their accepted translations. Words that are also in the segment, such as names, are
     ignored.
     """
     new = {
@@ -224,7 +226,7 @@ def _is_in_wrong_script(source: SourceFacts, text: str, target: str) -> bool:
     scripts = scripts_of(target)
     if source.letters < FEWEST_LETTERS or (text.isascii() and "LATIN" in scripts):
         return False
-    # Names and terms are often Latin, and are kept.
+    # Words of the source are ignored, because names and terms often stay in Latin script.
     new = Counter("".join(word for word in words_of(text) if word.lower() not in source.words))
     letters = {char: count for char, count in new.items() if char.isalpha()}
     in_script = sum(count for char, count in letters.items() if script_of(char) in scripts)
@@ -232,7 +234,10 @@ def _is_in_wrong_script(source: SourceFacts, text: str, target: str) -> bool:
 
 
 def _is_english(source: SourceFacts, text: str) -> bool:
-    """Return whether a text is in English. Containing the source is allowed if that may be a name."""
+    """Return whether a text is in English.
+
+    A text that contains the source text counts as English, unless the source text may be a name.
+    """
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.replace("\u2019", "'"))
     common_words = set(filter(str.islower, source.text.split()))
     if source.text in text and len(common_words) >= FEWEST_COMMON_WORDS:
@@ -248,7 +253,10 @@ def _is_in_another_language(text: str, target: str) -> bool:
 
 
 def _has_other_numbers(source: SourceFacts, text: str, target: str) -> bool:
-    """Compare only digits: separators, spaces and the order of numbers depend on the language."""
+    """Return whether digits of the source are missing, or digits are new.
+
+    Separators, spaces and the order of numbers are ignored, because they depend on the language.
+    """
     digits = digits_of(text)
     found = Counter(digits)
     new = found - source.digits

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 FEWEST_LETTERS = 30
 FEWEST_LETTERS_WITHOUT_SPACES = 20  # in scripts where a letter is a syllable or a word
-LEAST_SURE = 0.7  # probability of the other language
-LEAST_POSSIBLE = 0.02  # probability at which the right one is still possible
+LEAST_SURE = 0.7  # probability at which another language is certain enough
+LEAST_POSSIBLE = 0.02  # probability at which the locale's language is still possible
 
-# Otherwise threads that start at once would each load the model.
+# Without this lock, threads that start at the same time would each load the model.
 _reading = Lock()
 
 # Languages that have another code in the model, or that it cannot distinguish.

@@ -20,12 +20,12 @@ class LinkPlace(NamedTuple):
     raw: str
 
     def moved(self, offset: int) -> LinkPlace:
-        """Return the place shifted by `offset` characters."""
+        """Return the position shifted by `offset` characters."""
         return LinkPlace(self.start + offset, self.end + offset, self.raw)
 
 
 def find_links(text: str, text_format: TextFormat) -> list[LinkPlace]:
-    """Return the places of link addresses, in order. Images and code are ignored.
+    """Return the positions of link addresses, in order. Images and code are ignored.
 
     Returns none if parsing the text would take too much memory.
     """
@@ -43,7 +43,7 @@ def find_links(text: str, text_format: TextFormat) -> list[LinkPlace]:
 
 
 def links_in_html(source: str) -> Iterator[LinkPlace]:
-    """Yield the places of `<a href>` addresses."""
+    """Yield the positions of `<a href>` addresses."""
     offset = 0
     for token in tokenize(source):
         if token.kind is TokenKind.START and token.name == "a":
@@ -56,5 +56,5 @@ def links_in_html(source: str) -> Iterator[LinkPlace]:
 
 
 def read_address(raw: str) -> str:
-    """Decode a raw address from HTML or Markdown."""
+    """Return a raw address from HTML or Markdown, with its character references decoded."""
     return html.unescape(raw).strip()

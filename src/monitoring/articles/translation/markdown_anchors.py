@@ -23,9 +23,9 @@ _EXPLICIT_ID = re.compile(r"\{#([\w:.-]{1,200})[^{}]{0,200}\}\s*$")
 
 
 def moved_anchors(source: str, rendered: str) -> dict[str, str]:
-    """Map heading anchors to those of the translated headings, where they differ.
+    """Return the anchors of translated headings that differ, keyed by the anchors of the source headings.
 
-    Explicit anchors (`id`, `name`, `{#id}`) are omitted, since they do not change.
+    Explicit anchors (`id`, `name`, `{#id}`) are omitted, because they do not change.
     """
     before, explicit = _anchors(source)
     after, _ = _anchors(rendered)
@@ -46,7 +46,10 @@ def _is_kept(char: str) -> bool:
 
 
 class Heading(NamedTuple):
-    """A heading's anchor and the end of its line; None if no id can be added there."""
+    """A heading's anchor, and the position where an explicit id can be added: the end of its line.
+
+    `end` is None if no id can be added.
+    """
 
     anchor: str
     end: int | None

@@ -39,7 +39,10 @@ def _matching(sign: re.Pattern[str], source: str, start: int, end: int) -> int |
 
 
 def tag_end(source: str, start: int, end: int) -> int | None:
-    """Return the end of a non-HTML tag, with braces or a dot in its name; None for any other."""
+    """Return the end of a tag that begins at `start` and is not HTML, or None.
+
+    A tag is not HTML if it has braces in its attributes, or a dot in its name.
+    """
     if closing := _CLOSING_OF_MEMBER.match(source, start, end):
         return closing.end()
     name = _TAG_NAME.match(source, start, end)

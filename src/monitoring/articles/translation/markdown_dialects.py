@@ -1,7 +1,8 @@
 """markdown-it rules for syntax beyond CommonMark: formulas, footnotes, abbreviations, MDX.
 
-A site's dialect is unknown, so all rules always apply. Their matches are literal, or mark where text begins.
-Hostile text takes linear time: a search for an end stops at the next beginning.
+The dialect of a site is unknown, so all rules always apply. What they match is kept literally, or marks where
+text begins. Hostile text takes linear time, because the search for the end of a match stops where another one
+begins.
 """
 
 import re
@@ -56,7 +57,7 @@ _FIND_ENDS = {"{": braces_end, "<": tag_end}
 
 
 def add_dialects(parser: MarkdownIt) -> None:
-    """Add the dialect rules, which produce `DIALECT_TOKENS`."""
+    """Add the dialect rules to a parser. They produce `DIALECT_TOKENS`."""
     add_literal_blocks(parser)
     blocks = parser.block.ruler
     blocks.before("reference", "footnote", _footnote, {"alt": ["paragraph", "reference"]})
@@ -69,7 +70,8 @@ def add_dialects(parser: MarkdownIt) -> None:
 def take_footnotes_for_words(parser: MarkdownIt) -> None:
     """Parse `[^1]: Ibid.` as a paragraph, not as CommonMark's link definition with the address `Ibid.`.
 
-    Authors of footnotes use a renderer that supports them. `[^1]: https://a.example` remains a definition.
+    Authors who write footnotes use a renderer that supports footnotes. `[^1]: https://a.example` remains a
+    definition.
     """
 
     def definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 (see below)

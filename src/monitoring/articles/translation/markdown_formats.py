@@ -1,4 +1,4 @@
-"""Markdown text formats by context: decoding, and escaping text that would become markup."""
+"""Decodes and escapes Markdown text by context, so that translated text does not become markup."""
 
 import html
 import re
@@ -9,8 +9,8 @@ from typing import NamedTuple
 from monitoring.articles.translation.segmentation import Format
 from monitoring.articles.translation.untranslated import opaque_pattern
 
-# A closing bracket needs no escape without an opening one, and escaping both looks like a formula. A colon
-# before a letter starts a directive, and languages without spaces put it there.
+# Only opening brackets are escaped: without one, a closing bracket has no effect, and escaping both looks
+# like a formula. A colon before a letter starts a directive, and languages without spaces put it there.
 _INLINE_SYNTAX = re.compile(r"[\\`*\[<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)|:(?=[^\W\x00-\x7f])")
 _OTHER_SIGN = re.compile(r"""\\(["#$%'+,./:;=?@^_{}&!-])""")  # that an author escapes for another parser
 _BLOCK_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s|$)|[+-](?=\s|$)|(?:=+|-+)(?=\s*$)|\d{1,9}(?=[.)](?:\s|$)))")

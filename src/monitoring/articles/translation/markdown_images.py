@@ -1,4 +1,4 @@
-"""Finds a Markdown document's images, both in plain CommonMark and with our dialects."""
+"""Finds a Markdown document's images, both as plain CommonMark and with the rules for other dialects."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -21,9 +21,10 @@ class Image(NamedTuple):
 
 
 def find_images(source: str) -> list[tuple[int, int, Image | None]]:
-    """Return the spans of images in order, with None in place of the image for an unparsed paragraph.
+    """Return the start, the end and the content of each image, in order. Images may be nested.
 
-    A paragraph is not parsed if it has an unrealistic amount of markup. Spans may be nested.
+    A paragraph with an unrealistic amount of markup is not parsed. It counts as one image without content
+    (None).
     """
     found = {place for has_dialects in (True, False) for place in _images(source, has_dialects=has_dialects)}
     return sorted(found, key=lambda place: (place[0], -place[1]))

@@ -1,7 +1,7 @@
 """Parses Markdown inside HTML blocks, which MDX, kramdown and pandoc render but GitHub shows literally.
 
 In CommonMark, such a block contains only HTML and ends at a blank line. Here, its lines are parsed as
-Markdown blocks between an opening and a closing token. Its text is escaped for both.
+Markdown blocks between an opening and a closing token. Its text is escaped both as Markdown and as HTML.
 """
 
 import re
@@ -28,7 +28,7 @@ class HtmlState(StateBlock):
 
 
 def read_markdown_in_html(parser: MarkdownIt) -> None:
-    """Have the parser read the content of HTML blocks that end at a blank line."""
+    """Make the parser parse Markdown in HTML blocks that end at a blank line."""
     parser.block.ruler.at("html_block", _html_lines, {"alt": ["paragraph", "reference", "blockquote"]})
 
 

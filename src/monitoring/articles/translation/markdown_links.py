@@ -1,4 +1,4 @@
-"""Finds link addresses in Markdown, as parsed with our dialects."""
+"""Finds link addresses in Markdown, with the rules for other dialects."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _DEFINITION = re.compile(rf"\]:\s{{0,20}}+{_ADDRESS}")
 
 
 def links_in_markdown(source: str, *, is_mdx: bool) -> Iterator[LinkPlace]:
-    """Yield the places of addresses in links, definitions and HTML."""
+    """Yield the positions of addresses in links, definitions and HTML."""
     lines = Lines(source)
     environment: dict[str, Any] = {}
     tokens = parse_blocks(source, environment, is_mdx=is_mdx)

@@ -1,6 +1,7 @@
-"""markdown-it rules for other dialects' blocks without text: formulas, code, MDX, inclusions.
+"""markdown-it rules for other dialects' blocks that are not translated: formulas, code, MDX, inclusions.
 
-Hostile text takes linear time: a search for an end stops at the next beginning, or after a few of them.
+Hostile text takes linear time, because the search for the end of a block stops where another one begins, or
+after a few such beginnings.
 """
 
 import re
@@ -46,7 +47,7 @@ _BRACKETS = re.compile(r"[(\[{]|[)\]}]")
 
 
 def add_literal_blocks(parser: MarkdownIt) -> None:
-    """Add the rules, which produce `LITERAL_BLOCK` tokens."""
+    """Add the rules of this module to a parser. They produce `LITERAL_BLOCK` tokens."""
     everywhere: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     blocks = parser.block.ruler
     blocks.after("code", "formula", _literal_block(_formula_end), everywhere)
@@ -60,7 +61,10 @@ def add_literal_blocks(parser: MarkdownIt) -> None:
 
 
 def component_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after an MDX tag that is alone on its lines or contains a blank line, else None."""
+    """Return the number of the line after an MDX tag, or None.
+
+    The tag must be alone on its lines or contain a blank line.
+    """
     position, last = state.bMarks[start] + state.tShift[start], state.eMarks[end - 1]
     found = tag_end(state.src, position, last)
     if found is None:
@@ -97,7 +101,10 @@ def _literal_block(find_end: FindEnd) -> Callable[[StateBlock, int, int, bool], 
 
 
 def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after a formula. The next line with `$$` must end it, so that prices cannot match."""
+    """Return the number of the line after a formula, or None.
+
+    The next line with `$$` must end the formula. Otherwise prices would match.
+    """
     first = line_at(state, start)
     if not _FORMULA_LINE.match(first):
         return None
@@ -114,7 +121,10 @@ def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _environment_end(state: StateBlock, start: int, end: int) -> int | None:
-    r"""Return the line after a TeX environment without dollar signs, such as `\begin{align}`."""
+    r"""Return the number of the line after a TeX environment, or None.
+
+    Such an environment has no dollar signs around it, and begins with a command such as `\begin{align}`.
+    """
     if not line_at(state, start).startswith("\\begin{"):
         return None
     opened: list[str] = []
@@ -135,7 +145,10 @@ def _environment_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _between_tags_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after a code template tag's end, such as `{% endhighlight %}`."""
+    """Return the number of the line after a template tag that encloses code, or None.
+
+    The end of such a tag is, for example, `{% endhighlight %}`.
+    """
     opening = CODE_TAG.match(line_at(state, start))
     if not opening:
         return None
@@ -149,7 +162,7 @@ def _between_tags_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _find_ends(state: StateBlock) -> dict[str, list[int]]:
-    """Return the line numbers of code template tags' ends, by tag name."""
+    """Return the line numbers at which template tags that enclose code end, keyed by tag name."""
     found: dict[str, list[int]] = {}
     for tag in END_OF_CODE_TAG.finditer(state.src):
         number = bisect_right(state.bMarks, tag.start(), 0, state.lineMax) - 1
@@ -158,7 +171,7 @@ def _find_ends(state: StateBlock) -> dict[str, list[int]]:
 
 
 def _inclusion_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after the second `--8<--` of a pair, which encloses paths."""
+    """Return the number of the line after the second `--8<--` of a pair, which encloses paths, or None."""
     if not _INCLUSION.match(line_at(state, start)):
         return None
     for number in range(start + 1, end):
@@ -172,7 +185,10 @@ def _component_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _grid_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after a pandoc grid table, which text of another length would break."""
+    """Return the number of the line after a pandoc grid table, or None.
+
+    Text of another length would break the table, so it is not translated.
+    """
     if not _GRID.match(line_at(state, start)):
         return None
     number = start + 1
@@ -182,7 +198,10 @@ def _grid_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _module_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the blank line after an MDX `import` or `export`. Blank lines inside brackets do not count."""
+    """Return the number of the blank line after an MDX `import` or `export`, or None.
+
+    Blank lines inside brackets do not count.
+    """
     if state.level or state.sCount[start] or not _MODULE.match(line_at(state, start)):
         return None
     depth, first_blank = 0, end
@@ -199,7 +218,7 @@ def _module_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _expression_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the line after an MDX `{…}` on lines of its own."""
+    """Return the number of the line after an MDX `{…}` that is alone on its lines, or None."""
     if not _EXPRESSION_LINE.match(line_at(state, start)):
         return None
     depth = 0

@@ -1,4 +1,4 @@
-"""Splits the inline content of a Markdown block into atoms."""
+"""Splits the inline content of a Markdown block into atoms, which are pieces of text or markup."""
 
 import re
 from bisect import bisect_right
@@ -26,7 +26,7 @@ from monitoring.articles.translation.segments import InPageLink, Piece, Template
 # In characters. Limits how far syntax affects later lines, and how long a search blocks other threads.
 _LONGEST_READ_AT_ONCE = 4_000
 
-# What makes a line more than text, or would make text opaque across a line end.
+# Signs of a line that is more than text, and signs that may make text opaque across a line end.
 _NOT_ONLY_WORDS = re.compile(rf"^(?:{LINE_OF_ITS_OWN.pattern}|{LINE_MARK.pattern})|[\[{{$\\]", re.MULTILINE)
 
 _IN_PAGE_TARGET = re.compile(r"\]\(\s*<?#([^\s<>()\\&]+)")
@@ -234,7 +234,10 @@ class MarkdownParagraph:
                 yield Atom(Kind.SOLID, (raw,), block=block)
 
     def _image(self, token: Token, raw: str) -> Template:
-        """Make the alternative text translatable, unless it contains markup or is a reference label."""
+        """Return the template of an image, with translatable alternative text.
+
+        The text is not translatable if it contains markup or is a reference label.
+        """
         target = raw.removeprefix(f"![{token.content}")
         is_words = all(child.type in ("text", "text_special") for child in token.children or ())
         is_plain = is_words and "\n" not in token.content
@@ -244,7 +247,10 @@ class MarkdownParagraph:
         return ("![", *assemble(alt), *self._link_end(target, token.attrs.get("title")))
 
     def _link_end(self, raw: str, title: object) -> Template:
-        """Make the anchor and the title in `](#anchor "title")` replaceable."""
+        """Return the template of the end of a link, such as `](#anchor "title")`.
+
+        Its anchor and its title can be replaced.
+        """
         pieces: list[Piece] = []
         position = 0
         if target := _IN_PAGE_TARGET.match(raw):

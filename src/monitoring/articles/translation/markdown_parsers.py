@@ -7,13 +7,13 @@ emphasis, or fail.
 from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink, normalizeLinkText
 
-# The tables of URL characters are global. A module is imported once, and all threads wait for that.
+# These calls fill global tables of URL characters. They run during the import, for which all threads wait.
 normalizeLink("")
 normalizeLinkText("")
 
 
 def make_parser(*, has_tables: bool) -> MarkdownIt:
-    """Make a parser for CommonMark with strikethrough. After changing it, the caller calls `fill_tables`."""
+    """Make a parser for CommonMark with strikethrough. The caller changes it, then calls `fill_tables`."""
     return MarkdownIt("commonmark").enable(["table", "strikethrough"] if has_tables else ["strikethrough"])
 
 

@@ -13,7 +13,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
 class Lines:
-    """The lines of a source."""
+    """The lines of a Markdown source, and their positions."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -34,8 +34,8 @@ class Lines:
     def places(self, token: Token, floor: int | None) -> "Places | None":
         """Locate each line of a block's content in the source.
 
-        `floor` is where to start the search for a table cell, and None for other content. Returns None if
-        markdown-it has dropped something unexpected.
+        For a table cell, `floor` is the position where the search starts. For other content, it is None.
+        Returns None if the content cannot be found, because markdown-it has dropped something unexpected.
         """
         places: list[tuple[int, int]] = []
         position = 0
@@ -67,14 +67,14 @@ class Lines:
 class Places:
     """Maps content positions to source positions.
 
-    `known` has the pairs for the start of each content line, and for each character after something that
-    markdown-it dropped.
+    `known` has pairs of a content position and its source position: for the start of each content line, and
+    for each character after something that markdown-it dropped.
     """
 
     def __init__(self, known: Sequence[tuple[int, int]], source_length: int) -> None:
         self._places = known
         self._source_length = source_length
-        self._known = 0  # the last one used: the next is close to it
+        self._known = 0  # index of the last pair used: the next is close
 
     def place(self, position: int) -> int:
         """Return the source position for a content position."""

@@ -1,7 +1,8 @@
-"""Makes markdown-it try only rules that can match, since trying rules dominates the cost of long documents.
+"""Makes markdown-it try only rules that can match, because trying rules takes most time in long documents.
 
-The rules and their order are markdown-it's. A rule with known first characters is tried only at these. The
-end of a paragraph is searched for once, not by two rules. Plain text is one token, even over several lines.
+The rules and their order are markdown-it's. A rule with known first characters is tried only at these
+characters. The end of a paragraph is searched for once, not by two rules. Plain text is one token, even over
+several lines.
 """
 
 import re
@@ -49,10 +50,10 @@ _NOTHING = cast("dict[str, Any]", MappingProxyType({}))  # markdown-it's rules r
 
 
 def ask_less(parser: MarkdownIt, beginnings: Mapping[str, str], note_markup: NoteMarkup) -> None:
-    """Try the parser's active rules only where they can match.
+    """Make a parser try its active rules only where they can match.
 
-    `beginnings` has the first characters of rules that are not markdown-it's own. `note_markup` is called
-    for new inline tokens, with the start of their markup and the number of tokens before.
+    `beginnings` has the first characters of rules that are not markdown-it's own. `note_markup` is called for
+    new inline tokens, with the start of their markup and the number of tokens before them.
     """
     blocks, inline = parser.block.ruler, parser.inline.ruler
     asked = {chain: _ask_block_rules(blocks, chain, beginnings) for chain in _CHAINS}
@@ -91,7 +92,7 @@ class _Token(Token):
 
 
 class _State(HtmlState):
-    """A state that shares equal tokens.
+    """A parser state that reuses equal tokens.
 
     A megabyte of short lines has a million tokens, most of which only start or end a paragraph or list item.
     Only the last token is still modified. The `map` of a shared token is meaningless.
@@ -143,7 +144,7 @@ class _RulesAsOne(Ruler[Rule], Generic[Rule]):
 def _by_character(
     rules: Sequence[Rule], beginnings: Sequence[str | None]
 ) -> tuple[dict[str, tuple[Rule, ...]], tuple[Rule, ...]]:
-    """Return the rules that can match by first character, and those for all other characters."""
+    """Return the rules to try at each first character, and the rules to try at all other characters."""
     pairs = list(zip(rules, beginnings, strict=True))
     found = {
         character: tuple(rule for rule, others in pairs if others is None or character in others)
@@ -171,10 +172,10 @@ def _ask_block_rules(ruler: Ruler[BlockRule], chain: str, beginnings: Mapping[st
 
 
 def _ask_once(ask: BlockRule) -> BlockRule:
-    """Cache which line ends a paragraph.
+    """Return a rule that caches which line ends a paragraph.
 
-    `lheading` checks line after line. If it finds no underline, `paragraph` checks the same lines before
-    another token is added.
+    The rule `lheading` checks line after line. If it finds no underline, the rule `paragraph` checks the same
+    lines before another token is added.
     """
 
     def ask_once(state: _State, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - a rule's signature
@@ -217,9 +218,10 @@ def _ask_inline_rules(
 
 
 def _take_words(ends: str) -> InlineRule:
-    """Make the rule `text`, which consumes text up to one of the characters in `ends`.
+    """Return the rule `text`, which consumes text up to one of the characters in `ends`.
 
-    A line end is part of the text, unless whitespace is next to it: that is left to the rule `newline`.
+    A line end is part of the text, unless whitespace is next to it: the rule `newline` handles such line
+    ends.
     """
     ending = re.compile(rf"[{re.escape(ends)}]|(?<= )\n|\n(?=[ \t])")
 

@@ -38,7 +38,10 @@ def read_markdown(
 
 
 def _without_code(atom: Atom) -> Atom:
-    """Exclude JavaScript between MDX tags from translation: its braces are unbalanced within one text."""
+    """Exclude the atom from translation if it is JavaScript between MDX tags.
+
+    Such code has unbalanced braces within one text.
+    """
     raw = verbatim(atom.raw) if atom.kind is Kind.TEXT else ""
     return atom._replace(kind=Kind.BREAK) if raw.count("{") != raw.count("}") else atom
 

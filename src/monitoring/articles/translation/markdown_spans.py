@@ -63,9 +63,10 @@ def normalised(source: str) -> str:
 def parse_inline(
     content: str, environment: dict[str, Any], *, has_dialects: bool = True
 ) -> list[Token] | None:
-    """Parse a paragraph. Except in plain text tokens, `meta["span"]` is the token's span in `content`.
+    """Parse the content of a paragraph into inline tokens.
 
-    Returns None if the paragraph has more than `MAX_DELIMITERS_IN_PARAGRAPH`.
+    `meta["span"]` of a token is its span in `content`. Plain text tokens have no span. Returns None if the
+    paragraph has more than `MAX_DELIMITERS_IN_PARAGRAPH`.
     """
     if sum(map(content.count, "*_~[")) > MAX_DELIMITERS_IN_PARAGRAPH:
         return None

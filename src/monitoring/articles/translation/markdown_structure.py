@@ -1,6 +1,7 @@
 """Verifies that a translated Markdown document has the same structure as its source.
 
-Both are parsed twice: with our dialects, and as plain CommonMark with tables and strikethrough.
+If either has syntax of other dialects, both are parsed twice: with the rules for dialects, and as plain
+CommonMark with tables and strikethrough.
 """
 
 import re
@@ -46,7 +47,10 @@ _HTML_OPENING = re.compile(r"<(?:/?[\w-]+|[!?][^>]*)")
 
 
 class Structure:
-    """Each block's signature, which must not change, and the lines of blocks with inline content."""
+    """The structure of a document: the signature of each block, and the lines of blocks with inline content.
+
+    A translation must not change the signatures.
+    """
 
     __slots__ = ("_has_dialects", "has_dialect", "lines", "signatures")
 
@@ -57,7 +61,7 @@ class Structure:
         self._has_dialects = has_dialects
 
     def add(self, token: Token, children: Sequence[Token] | None) -> None:
-        """Add the next block. `children` are its inline tokens, or None for none or too many delimiters."""
+        """Add the next block. `children` are its inline tokens; None for none or too many delimiters."""
         if token.type == "inline":
             first_line, end_line = token.map or (0, 0)
             self.lines[len(self.signatures)] = first_line, end_line
@@ -84,7 +88,10 @@ class Structure:
         return end_line - first_line == 1 and self.signatures[block] == _ONLY_WORDS
 
     def differences(self, other: "Structure") -> frozenset[int] | None:
-        """Return the blocks whose inline markup differs, apart from its order; None if the blocks differ."""
+        """Return the indexes of the blocks that differ in inline markup. The order of the markup is ignored.
+
+        Returns None if the blocks themselves differ.
+        """
         if len(self.signatures) != len(other.signatures):
             return None
         if self.signatures == other.signatures:
@@ -109,8 +116,9 @@ class SourceStructure:
     def is_sure_to_stay(self, segment: Segment, text: str) -> bool:
         """Return whether replacing a segment by `text` certainly keeps the structure. Parses nothing.
 
-        It does if both are plain text on a line without markup. In a document with dialects, the line may
-        have another meaning in one of the two parses.
+        That is certain if the segment and `text` are plain text on a line without markup, in a document
+        without syntax of other dialects. With such syntax, the line may have another meaning in one of the
+        two parses.
         """
         return (
             not segment.codes
@@ -120,7 +128,10 @@ class SourceStructure:
         )
 
     def changed_blocks(self, rendered: str) -> frozenset[int] | None:
-        """Return the blocks whose inline markup differs, apart from its order; None if the blocks differ."""
+        """Return the indexes of the blocks whose inline markup differs in `rendered`. Its order is ignored.
+
+        Returns None if the blocks themselves differ.
+        """
         if rendered == self._source:  # nothing was translated
             return frozenset()
         before, after = self._structure, _read(rendered, is_mdx=self._is_mdx)
@@ -149,7 +160,10 @@ def _read(source: str, *, has_dialects: bool = True, is_mdx: bool = False) -> St
 
 
 def _placed_signatures(children: Sequence[Token]) -> Iterator[Hashable]:
-    """Yield the signature of each markup token with its parent's type: a `**` may pair with another one."""
+    """Yield the signature of each markup token, with the type of its parent.
+
+    Without the parent, a `**` that pairs with another `**` than in the source would not be noticed.
+    """
     parents = [""]
     for child in children:
         if child.nesting < 0:

@@ -27,7 +27,7 @@ _MARKDOWN_BYTES = {
     **dict.fromkeys((" \n", " \r", "\n ", "\r ", "\n\t", "\r\t"), 600),  # a hard break
     **dict.fromkeys("-+>.)#", 600),  # a list or a quotation in another one, a heading
     **dict.fromkeys("*_~", 700),
-    "`": 620,  # half of a code span
+    "`": 620,  # one of the two delimiters of a code span
     "\\": 650,
     "&": 700,
     "<": 2_000,

@@ -1,4 +1,4 @@
-"""Repairs unambiguous faults in engine answers. Pure."""
+"""Repairs unambiguous faults in an engine's translations. Has no side effects."""
 
 import html
 import re
@@ -23,7 +23,7 @@ _NEEDS_MARKS = frozenset(("ARABIC", "HEBREW"))
 # Scripts that end a sentence with "."
 _WITH_STOPS = frozenset(("LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "GEORGIAN", "HANGUL"))
 _TWO_STOPS = re.compile(r"[^.]\.\.\Z")
-_STOP_BEHIND_WORD = re.compile(r"(?<![\w.])\w{4,}\.\Z")  # "etc." keeps it, and "S.A."
+_STOP_BEHIND_WORD = re.compile(r"(?<![\w.])\w{4,}\.\Z")  # "etc." and "S.A." keep theirs
 LEAST_OF_WHOLE = 0.65  # of the segment's length: a shorter answer without a final stop is probably cut off
 
 

@@ -1,4 +1,4 @@
-"""The writing scripts of languages. Pure."""
+"""Determines the writing scripts of languages. Has no side effects."""
 
 import unicodedata
 from functools import lru_cache

@@ -1,7 +1,7 @@
-"""Builds a template of segments from a scanner's atoms.
+"""Builds a template of segments from atoms, the pieces that a scanner finds in a document.
 
-Unpaired markup ends a run of text, so that no translation can move or lose it. All steps are iterative and
-linear in the document's length.
+Unpaired markup ends a run of text, so that no translation can move or lose the markup. All steps are
+iterative and linear in the document's length.
 """
 
 import html
@@ -60,7 +60,7 @@ class Atom(NamedTuple):  # made in a third of a frozen dataclass's time
 
 
 def assemble(atoms: Iterable[Atom]) -> Template:
-    """Build the template, whose verbatim text is that of the atoms. Few atoms are in memory at a time."""
+    """Build the template of the atoms, which has the same verbatim text. Keeps few atoms in memory."""
     template: list[Piece] = []
     for stretch, end in _split_at_breaks(_close_opaque_elements(atoms)):
         template += _assemble_stretch(stretch)
@@ -134,7 +134,10 @@ def _opaque_element(start: Atom, remaining: Iterator[Atom]) -> Atom:
 
 
 def _break_unpaired(atoms: Sequence[Atom]) -> Iterator[Atom]:
-    """Turn markup into a BREAK if it is not inline, is unpaired in its run, or encloses such markup."""
+    """Turn markup into a BREAK if it is not inline, if it has no partner, or if it encloses such markup.
+
+    `atoms` are the atoms between two breaks.
+    """
     if _PAIRED.isdisjoint({atom.kind for atom in atoms}):
         yield from atoms
         return
@@ -198,9 +201,10 @@ def _split_blank_edges(atom: Atom, raw: str) -> Iterator[Atom]:
 
 
 def _make_template(atoms: Sequence[Atom]) -> Template:
-    """Make a segment from atoms with paired markup. Surrounding whitespace and pairs stay outside it.
+    """Return the template of atoms with paired markup, which has one segment.
 
-    So do trailing attributes, which have no effect in Markdown without the space before them.
+    Whitespace and pairs around the text stay outside the segment. So do attributes at its end, because in
+    Markdown they have no effect without the space before them.
     """
     texts = [_text_of(atom) for atom in atoms]
     if not any(map(has_words, texts)):

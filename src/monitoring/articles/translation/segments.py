@@ -114,7 +114,10 @@ def render(
     left_alone: frozenset[int] = frozenset(),
     anchors: Anchors = MappingProxyType({}),
 ) -> str:
-    """Insert translations, keyed by segment text. Segments in `left_alone` blocks stay unchanged."""
+    """Return the text of a template with translations inserted, which are keyed by segment text.
+
+    Segments in `left_alone` blocks stay unchanged. `anchors` has new anchors for in-page links.
+    """
     return "".join(_render_pieces(template, translations, left_alone, anchors))
 
 
@@ -159,7 +162,10 @@ def _render_segment(
 
 
 def _emphasis(code: str, *, is_end: bool) -> list[_Rendered]:
-    """Split a code's source at emphasis delimiters: it may be one, or a pair around opaque text."""
+    """Split the source of an inline code at emphasis delimiters.
+
+    The source may be one delimiter, or a pair of delimiters around opaque text.
+    """
     if _DELIMITER.fullmatch(code):
         return [_Rendered(code, code[0], is_end)]
     if pair := _OPAQUE_EMPHASIS.fullmatch(code):
@@ -172,8 +178,8 @@ def _emphasis(code: str, *, is_end: bool) -> list[_Rendered]:
 def _with_blanks_around_emphasis(pieces: Sequence[_Rendered]) -> Iterator[str]:
     """Add spaces where `**` between punctuation and a letter would not be a delimiter.
 
-    Languages without spaces put it there. See CommonMark 6.2 (left- and right-flanking). A segment's edges
-    need no space.
+    In languages without spaces, `**` may be in such positions. See CommonMark 6.2 (left- and right-flanking).
+    At a segment's edges, no space is needed.
     """
     edge = _Rendered("")
     for place, piece in enumerate(pieces):

@@ -1,4 +1,7 @@
-"""The properties of a source segment for checking answers, computed once for all locales and answers."""
+"""Computes properties of a source segment, against which its translations are checked.
+
+They are computed once for all locales and translations.
+"""
 
 import re
 import unicodedata
@@ -45,7 +48,7 @@ class SourceFacts:
     most_repetitions: int  # that a translation may have
     says_all_again: bool
     digits: Counter[str]
-    numbers: frozenset[str]  # the digits of each
+    numbers: frozenset[str]  # the digits of each number
     has_rewritten_numbers: bool  # that other languages may write with other digits
 
 
@@ -84,7 +87,7 @@ def count_colons(text: str) -> int:
 
 
 def digits_of(text: str) -> str:
-    """Return the decimal digits of any script as ASCII digits, in order."""
+    """Return the decimal digits of a text, in any script, as ASCII digits in the same order."""
     digits = "".join(_DIGIT.findall(text))
     return digits if digits.isascii() else "".join(str(unicodedata.digit(digit)) for digit in digits)
 
@@ -102,7 +105,7 @@ def most_repetitions(words: Sequence[str], lengths: range) -> int:
 
 
 def says_all_again(text: str, fewest_letters: int = FEWEST_SAID_AGAIN) -> bool:
-    """Return whether a text is the same words twice, with at least `fewest_letters` letters."""
+    """Return whether a text is the same words twice. The words have at least `fewest_letters` letters."""
     words = words_of(text.lower())
     half, rest = divmod(len(words), 2)
     said = words[:half]

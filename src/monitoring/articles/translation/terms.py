@@ -1,4 +1,4 @@
-"""Terms with a prescribed translation, or that must not be translated.
+"""Terms that have a prescribed translation, or that must not be translated.
 
 They are in a CSV file (RFC 4180, UTF-8) with the columns `COLUMNS`. A line without a locale applies to all
 locales. A term without a translation stays unchanged.
@@ -29,7 +29,10 @@ class Terms:
         self._prepared: dict[str, LocaleTerms] = {}
 
     def into(self, locale: str) -> "LocaleTerms":
-        """Return a locale's terms. They override its language's terms, and these the terms of all locales."""
+        """Return the terms for a locale: its own, those of its language, and those for all locales.
+
+        If a term has several translations, the most specific one is used.
+        """
         if locale not in self._prepared:
             merged: dict[str, str] = {}
             for tag in (EVERY_LOCALE, *_from_language_to(locale)):
@@ -53,14 +56,14 @@ class LocaleTerms:
         """
         text = _with_single_spaces(text)
         lowered = text.lower()
-        # A fast search narrows thousands of terms down to the few for the pattern.
+        # A fast search selects the few terms for the pattern from thousands.
         near = [term for term in self._terms if term.lower() in lowered]
         pattern = rf"(?<!\w)(?:{'|'.join(f'({_spelled(term)})' for term in near)})(?!\w)"
         found = {match.lastindex for match in re.finditer(pattern, text)} if near else set()
         return {term: self.translations[term] for place, term in enumerate(near, 1) if place in found}
 
     def are_heeded(self, source: str, answer: str) -> bool:
-        """Return whether an answer contains the translation of each term in its source at least once."""
+        """Return whether `answer` contains the translation of each term that occurs in `source`."""
         return all(_has_translation(answer, *found) for found in self.find(source).items())
 
 
@@ -80,7 +83,7 @@ def read_terms(path: Path) -> Terms:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:  # spreadsheets begin files with a mark
+    with path.open(encoding="utf-8-sig", newline="") as file:  # spreadsheets write a byte order mark
         reader = csv.reader(file, strict=True)
         try:
             if next(reader, []) != COLUMNS:

@@ -1,4 +1,4 @@
-"""Translates segments with an engine, whose answers are never trusted."""
+"""Translates segments with an engine, and checks each translation because engines make mistakes."""
 
 import hashlib
 import re
@@ -37,16 +37,16 @@ Submit = Callable[[Callable[[], Any]], Future[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """Translated texts by segment. `learned` has the new texts by segment hash.
+    """Translations by segment, in `texts`. `learned` has the new translations by segment hash.
 
-    `refused` has the fault in the last answer for each segment that stays untranslated.
+    `refused` has the fault in the last translation of each segment that stays untranslated.
     """
 
     texts: Mapping[str, str]
     learned: Mapping[str, str]
     refused: Mapping[str, str]
     corrected: frozenset[str]
-    faults: Counter[str]  # of all answers, including those to repeated requests
+    faults: Counter[str]  # of all translations, including those of repeated requests
 
 
 def segment_hash(segment: str) -> str:
@@ -74,15 +74,16 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
     submit: Submit = do_now,
     corrections: Mapping[str, str] = MappingProxyType({}),
 ) -> Translations:
-    """Translate segments from `corrections` and `known` (by segment hash), and the others with the engine.
+    """Translate segments with `corrections` and `known`, and the remaining segments with the engine.
 
-    A correction with the right codes is accepted unchanged; a known text is checked like an answer.
+    `corrections` and `known` have texts by segment hash. A correction with the right inline codes is accepted
+    unchanged. A known text is checked like a translation by the engine.
 
-    `submit` runs each request. If an answer has broken codes, the text runs between the codes are translated
-    instead. If `find_fault` finds a fault, the segment is requested once more. So are the article's short
-    segments if together they are in another language. If the second answer has a markup fault, the text runs
-    are translated too. Segments without an acceptable answer stay in the source language. Raises the engine's
-    errors, whose `learned` has the answers to all other requests.
+    `submit` runs each request. If a translation has broken codes, the texts between the codes are translated
+    separately. If `find_fault` finds a fault, the segment is requested once more. So are the article's short
+    segments if together they are in another language. If the second translation has a markup fault, the texts
+    between the codes are translated separately, too. Segments without an acceptable translation stay in the
+    source language. Raises the engine's errors. Their `learned` has the translations from all other requests.
     """
     asking = _Asking(engine, source, target, find_fault, submit)
     texts: dict[str, str] = {}
@@ -109,10 +110,9 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
 
 
 class _Asking:
-    """Sends requests to an engine, and counts the faults in its answers.
+    """Sends requests to an engine, and counts the faults in its translations.
 
-    Answers are checked in the thread that waits for them, so that the engine works on the next request in the
-    meantime.
+    Translations are checked in the calling thread, while the engine works on the next request.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class _Asking:
         return _without(wrong, learned) | _without(still_wrong, again)
 
     def find_short_in_another_language(self, answers: Mapping[str, str]) -> frozenset[str]:
-        """Count and return the segments whose short answers together are in another language."""
+        """Count and return the segments whose short translations together are in another language."""
         if self._find_fault is None:
             return frozenset()
         wrong = find_short_in_another_language(answers, self._target)
@@ -169,7 +169,7 @@ class _Asking:
         return wrong
 
     def take(self, segment: str, answer: object) -> str | None:
-        """Return a cleaned answer, or None if it is missing or unacceptable."""
+        """Return a cleaned translation, or None if it is missing or not acceptable."""
         return None if answer is None else self._take_all({segment: answer}).get(segment)
 
     def _take_all(self, answers: Mapping[str, object]) -> dict[str, str]:
@@ -185,7 +185,7 @@ class _Asking:
         return cleaned
 
     def _without_faults(self, cleaned: Mapping[str, str | None]) -> dict[str, str]:
-        """Drop missing answers, and answers with a fault, which are counted."""
+        """Return the translations without faults, and count the faults of the others."""
         texts = {segment: text for segment, text in cleaned.items() if text is not None}
         if self._find_fault is None:
             return texts
@@ -202,13 +202,13 @@ class _Asking:
         self.last_faults |= found
 
     def _ask_for_runs(self, segments: Sequence[str]) -> "_Runs":
-        """Request each text run between codes separately."""
+        """Request the translation of each text between inline codes separately."""
         pieces = {segment: _pieces(segment) for segment in segments if CODE.search(segment)}
         runs = [run.strip() for parts in pieces.values() for run in parts if has_words(run)]
         return _Runs(pieces, self._ask(list(dict.fromkeys(runs))))
 
     def _put_together(self, runs: "_Runs") -> dict[str, str]:
-        """Rebuild segments from translated runs. Segments with a failed run are omitted."""
+        """Rebuild segments from the translations of their parts. A segment with a failed part is omitted."""
         taken = self._take_all(self._answers(runs.request))
         rebuilt = {}
         for segment, parts in runs.pieces.items():
@@ -222,7 +222,7 @@ class _Asking:
         return self._take_all(rebuilt)
 
     def _ask(self, segments: Sequence[str]) -> Future[dict[str, str]]:
-        """Submit a request for segments; without any, return an empty result."""
+        """Submit a request for segments. If there are none, the result is empty."""
         ask = self._submit if segments else do_now
         self._requests.append(ask(partial(self._ask_now, segments)))
         return self._requests[-1]
@@ -244,7 +244,7 @@ class _Asking:
         return dict(zip(segments, answers, strict=True))
 
     def _answers(self, request: Future[dict[str, str]]) -> dict[str, str]:
-        """Wait for a request's answers. If it fails, return none and record the error."""
+        """Wait for the translations of a request. If it fails, return none and record the error."""
         try:
             return request.result()
         except CancelledError:
@@ -256,7 +256,7 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Segments split at codes, and the request for the pieces with words."""
+    """Segments split at inline codes, and the request for the pieces with words."""
 
     pieces: Mapping[str, Sequence[str]]
     request: Future[dict[str, str]]

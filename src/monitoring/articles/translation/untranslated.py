@@ -7,8 +7,8 @@ import re
 from functools import lru_cache
 
 # Formulas between dollar signs or TeX brackets, which are escapes in Markdown. Pandoc's rule excludes prices:
-# "$5 and $10" is no formula. Nor is text without a math sign between dollars or square brackets, which have
-# other uses: "$5 here, 6$ there", "\[so the editor\]". Round brackets are hardly ever escaped otherwise.
+# "$5 and $10" is no formula. Words without a math sign between dollar signs or square brackets are no formula
+# either, as in "$5 here, 6$ there" and "\[so the editor\]". Round brackets are hardly ever escaped otherwise.
 _SIGN = r"(?:[\^_=+<>{}|]|\\[a-zA-Z,;!])"
 _LINE_BREAK = r"\n(?![ \t]{0,50}\n)"  # an inline formula has no blank line
 _BETWEEN_DOLLARS = rf"(?:(?!\]\(|</)(?:[^$\\`\n]|\\.|{_LINE_BREAK}))"
@@ -75,7 +75,7 @@ _ESCAPABLE_PATTERNS = (
     r"(?<![\w:]):[a-z][a-z0-9_+-]{1,40}:(?![\w:])",  # :emoji:
     r"(?<!\w)[A-Za-z0-9]{1,60}(?:_[A-Za-z0-9]{1,60}){1,20}(?!\w)",  # snake_case, outside of code as well
 )
-# A backslash before a match belongs to it.
+# A backslash before a match belongs to the match.
 _PATTERNS = (
     *_FORMULA_PATTERNS,
     TEX,

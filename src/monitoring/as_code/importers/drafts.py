@@ -37,11 +37,11 @@ class Draft:
     name: str
     fields: dict[str, Any] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
-    """Phrases that name what cannot be carried over."""
+    """The settings that cannot be imported, each described in a few words."""
     credentials: list[str] = field(default_factory=list)
     """The request headers whose values are secrets. The file names a variable for each."""
     names_variables: bool = False
-    """Whether `${NAME}` in its texts is an environment variable, as in files of monitors as code."""
+    """Whether `${NAME}` in the texts stands for an environment variable, as it does in our own files."""
 
     def lose(self, theirs: Mapping[str, Any], words: Mapping[str, str]) -> None:
         """Report, in `words`, the settings of another program that are set and cannot be carried over."""

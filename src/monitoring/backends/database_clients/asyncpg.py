@@ -55,7 +55,7 @@ _UNAVAILABLE = (
     asyncpg.ReadOnlySQLTransactionError,  # a primary that became a standby
 )
 
-# The server is available for reads.
+# The server still serves reads.
 _REFUSES_WRITES = (asyncpg.DiskFullError, asyncpg.ReadOnlySQLTransactionError)
 
 # Other sessions block a statement, but the server is available.
@@ -105,7 +105,7 @@ async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> An
     try:
         with _translated_errors(_outage_of(client)):
             if not client._pool:  # noqa: SLF001 - Tortoise's, here and below
-                async with asyncio.timeout(timeout_seconds):  # or callers would queue here
+                async with asyncio.timeout(timeout_seconds):  # also for other callers' attempts
                     await ensure_pool()
             return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
     finally:

@@ -74,7 +74,7 @@ def _spell_credentials(credentials: dict[str, Any]) -> dict[str, Any]:
 def _sqlite_options(settings: Settings) -> dict[str, Any]:
     return {
         "busy_timeout": round(settings.database_timeout_seconds * 1000),
-        "synchronous": "FULL",  # commits survive a power failure, as a 202 promises
+        "synchronous": "FULL",  # commits survive a power failure, as a 202 response promises
     }
 
 

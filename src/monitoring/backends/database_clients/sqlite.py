@@ -191,7 +191,10 @@ class Client(_NumberedParameters):
         return _Connection(self._lock, self)
 
     async def execute_many(self, query: str, values: list[list[Any]]) -> None:
-        """Execute a statement with all rows or none. Tortoise's leaves a transaction open if cancelled."""
+        """Execute a statement with all rows or none.
+
+        Tortoise's own method leaves a transaction open if it is cancelled.
+        """
         async with self._in_transaction() as transaction:
             await transaction.execute_many(query, values)
 

@@ -1,1 +1,1 @@
-"""Translation engines, all with one small protocol."""
+"""Translation engines, which all implement the protocol `Engine`."""

@@ -13,7 +13,8 @@ from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.protocol import BatchLimit, PermanentEngineError
 from monitoring.articles.translation.inline_codes import CODE
 
-# Lower-case BCP 47 tag -> the modes from English. Two modes translate via Spanish.
+# Lower-case BCP 47 tag -> the modes that translate English into it. Where there are two modes, the first
+# translates into Spanish.
 MODES = {
     "ca": ("eng-cat",),
     "ca-valencia": ("eng-cat_valencia",),
@@ -45,7 +46,7 @@ class Apertium:
         self.name = f"apertium-{_digest(modes_folder)}"
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Report every unsupported locale and every missing mode file."""
+        """Return a message for each unsupported locale and each missing mode file."""
         if not shutil.which(MODE_COMPILER):
             return [f"Apertium is not installed: the program {MODE_COMPILER} is missing"]
         problems: list[str] = []
@@ -61,7 +62,7 @@ class Apertium:
         return problems
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate English segments. A segment with too many codes gets an empty answer."""
+        """Translate English segments. The result is empty for a segment with too many inline codes."""
         modes = modes_for(target)
         if not modes or source.lower().partition("-")[0] != "en":
             raise PermanentEngineError(f"Apertium cannot translate {source} into {target}")
@@ -79,13 +80,16 @@ class Apertium:
 
 
 def modes_for(locale: str) -> tuple[str, ...]:
-    """Return the modes for a BCP 47 locale, else for its language; empty if there are none."""
+    """Return the modes for a BCP 47 locale, or else for its language, or else an empty tuple."""
     code = closest_code(locale, MODES)
     return MODES[code] if code else ()
 
 
 def _digest(modes_folder: Path) -> str:
-    """Hash the path, size and modification time of every data file: dictionaries are too large to read."""
+    """Return a hash of the path, size and modification time of every data file.
+
+    The contents are not hashed, because dictionaries are too large to read.
+    """
     mode_files = [modes_folder / f"{mode}.mode" for mode in sorted(set(chain(*MODES.values())))]
     data_files = {
         Path(path)

@@ -16,9 +16,10 @@ _CHUNK_BYTES = 65_536
 
 
 class ApertiumPipe:
-    """A pipeline of about a dozen processes, flushed by NUL.
+    """A pipeline of about a dozen processes. A NUL character makes it flush its output.
 
-    It starts on first use, restarts after it dies, and ends with this process. One thread uses it at a time.
+    The pipeline starts on first use, restarts after it dies, and ends with this process. One thread uses it
+    at a time.
     """
 
     def __init__(self, mode_file: Path, silence_timeout_seconds: float) -> None:
@@ -28,7 +29,10 @@ class ApertiumPipe:
         self._turn = threading.Lock()
 
     def translate(self, texts: Sequence[str]) -> list[str]:
-        """Translate texts, in order. Raises TransientEngineError if the pipeline times out or dies twice."""
+        """Return the translations of texts, in order.
+
+        Raises TransientEngineError if the pipeline times out or dies twice.
+        """
         with self._turn:
             try:
                 return self._exchange(texts)
@@ -46,7 +50,10 @@ class ApertiumPipe:
             self._kill()
 
     def _exchange(self, texts: Sequence[str]) -> list[str]:
-        """Write and read at the same time, since either pipe may be full."""
+        """Send texts to the pipeline, and return its output for each.
+
+        Writing and reading alternate, because either pipe may be full.
+        """
         process = self._running = self._running or self._started()
         stdin, stdout = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         unsent = memoryview(b"".join(text.encode() + b"\0" for text in texts))

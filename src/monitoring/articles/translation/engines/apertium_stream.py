@@ -1,6 +1,7 @@
-"""Writes segments in Apertium's stream format. Codes become word-bound blanks, which travel with their words.
+"""Converts segments to and from Apertium's stream format.
 
-`Read <g1>this</g1>` becomes `Read [[g1]]this[[/]]`; an opaque code becomes an unknown word in such blanks.
+Inline codes become word-bound blanks, which Apertium moves together with their words. `Read <g1>this</g1>`
+becomes `Read [[g1]]this[[/]]`. A code without words, such as `<x2/>`, becomes an unknown word in such blanks.
 """
 
 import html
@@ -15,7 +16,7 @@ MAX_CODES = 50
 
 _OPAQUE_WORD = "Xqz"
 # Even escaped, a final `^` hangs the pipeline and `~` is lost, so both are sent as private-use characters.
-# NUL would end the segment, and a lone surrogate has no UTF-8.
+# NUL, which would end the segment, and lone surrogates, which have no UTF-8, are dropped.
 _STAND_INS = str.maketrans("^~", "\ue05e\ue07e", "".join(map(chr, (0, *range(0xD800, 0xE000)))))
 _STOOD_FOR = str.maketrans("\ue05e\ue07e", "^~")
 _SENTENCE_END = "[][\n]"  # tells the tagger that the text ends here
@@ -47,7 +48,10 @@ def to_stream(segment: str) -> str:
 
 
 def from_stream(stream: str, segment: str) -> str:
-    """Convert Apertium's answer to a segment. Pairs that cannot be restored come out badly nested."""
+    """Convert Apertium's output to a translation of `segment`.
+
+    If a pair of codes cannot be restored, the codes in the result are badly nested.
+    """
     paths = _paths(segment)
     words = list(_words(stream, paths))
     for code, path in paths.items():
@@ -90,7 +94,7 @@ def _words(stream: str, paths: dict[str, tuple[str, ...]]) -> Iterator[Word]:
 
 
 def _without_gaps(words: list[Word], path: tuple[str, ...]) -> list[Word]:
-    """Move words that are between the first and last word of a pair into the pair."""
+    """Move words between the first and the last word of a pair of codes into the pair."""
     inside = [index for index, (word_path, _) in enumerate(words) if word_path[: len(path)] == path]
     gap = range(inside[0], inside[-1]) if inside else range(0)
     return [

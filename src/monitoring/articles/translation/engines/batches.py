@@ -1,4 +1,4 @@
-"""Groups segments into requests within an engine's count and size limits."""
+"""Groups segments into requests within an engine's limits on count and size."""
 
 import json
 import re
@@ -12,23 +12,24 @@ Ask = Callable[[Sequence[str]], Sequence[str]]
 UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-# How many times a batch is halved because its answer was cut off.
+# How many times a batch is halved because its response was cut off.
 MAX_CUTS = 3
 
 
 class BatchRefused(Exception):  # noqa: N818 - an answer rather than an error
-    """The engine rejects these texts as one batch; it may accept fewer."""
+    """The engine rejects these texts as one batch. It may accept fewer texts."""
 
 
 class AnswerCutOff(BatchRefused):
-    """The engine's answer was cut off; with fewer texts it may be complete."""
+    """The engine's response was cut off. With fewer texts it may be complete."""
 
 
 def ask_in_batches(segments: Sequence[str], limit: BatchLimit, ask: Ask) -> list[str]:
-    """Translate all segments, in order. A segment that the engine rejects even alone gets an empty answer.
+    """Translate all segments in batches, and return the translations in order.
 
-    So do segments whose answer is still cut off after `MAX_CUTS` halvings. Raises TransientEngineError if an
-    answer has more or fewer texts than the request.
+    A batch that the engine rejects is halved. The translation is empty for a segment that the engine rejects
+    even alone, and for segments whose response is still cut off after `MAX_CUTS` halvings. Raises
+    TransientEngineError if a response has more or fewer texts than the request.
     """
     sendable = [UNSENDABLE.sub("", segment) for segment in segments]
     return [answer for batch in split(sendable, limit) for answer in _ask(batch, ask, MAX_CUTS)]

@@ -1,7 +1,7 @@
-"""DeepL's API (https://developers.deepl.com/api-reference), over plain HTTP.
+"""DeepL's API (https://developers.deepl.com/api-reference), called directly over HTTP.
 
-DeepL's own package is not used: when DeepL is busy, it sleeps in the caller's thread and hides the requested
-wait.
+DeepL's own package is not used: when DeepL is busy, the package sleeps in the caller's thread and hides how
+long DeepL asks clients to wait.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ class TargetLanguage:
     has_glossary: bool
 
 
-# The languages in DeepL's documentation, used if DeepL does not answer at startup.
+# The languages in DeepL's documentation, used if DeepL does not respond at startup.
 # fmt: off
 _WITH_FORMALITY = {"de", "es", "es-419", "fr", "it", "ja", "nl", "pl", "pt-BR", "pt-PT", "ru"}
 _WITH_TAGS = _WITH_FORMALITY | {
@@ -71,7 +71,10 @@ DOCUMENTED = {
 
 
 class DeepL:
-    """Translates English. For languages without tag handling, segments with codes get empty answers."""
+    """Translates English with DeepL.
+
+    For a language without tag handling, the translation of a segment with inline codes is empty.
+    """
 
     is_demonstration = False
     batch_limit = LIMIT
@@ -103,9 +106,9 @@ class DeepL:
 
     @property
     def name(self) -> str:
-        """The engine's name, which depends on the formality and glossaries.
+        """The engine's name, which depends on the formality and the glossaries.
 
-        It does not depend on the terms: remembered texts are checked against them instead.
+        It does not depend on the terms: stored translations are checked against the current terms instead.
         """
         if self._formality is None and not self._glossaries:
             return "deepl"
@@ -113,7 +116,10 @@ class DeepL:
         return f"deepl-{hashlib.blake2b(wishes.encode(), digest_size=4).hexdigest()}"
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Check locales against DeepL's languages, or against its documentation if it does not answer."""
+        """Return a message for each locale that DeepL cannot translate into as configured.
+
+        If DeepL does not respond, the languages in its documentation are used.
+        """
         try:
             self._languages = self._ask_languages()
         except TransientEngineError as error:
@@ -124,7 +130,10 @@ class DeepL:
         return [problem for locale in locales if (problem := self._problem_with(locale))]
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate English segments. Without tag handling, segments with codes get an empty answer."""
+        """Translate English segments.
+
+        For a language without tag handling, the translation of a segment with inline codes is empty.
+        """
         code = closest_code(target, self._languages)
         if code is None or source.partition("-")[0] != "en":
             raise PermanentEngineError(f"DeepL cannot translate {source} into {target}")
@@ -145,12 +154,15 @@ class DeepL:
         return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, wishes))
 
     def close(self) -> None:
-        """Close the connections. Threads that wait for a turn get an error."""
+        """Close the connections. Threads that wait to send a request get an error."""
         self._throttle.close()
         self._client.close()
 
     def _dictionaries(self, locales: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
-        """Return the terms for locales without a configured glossary, if DeepL supports one for them."""
+        """Return the terms for the locales, by language.
+
+        Locales with a configured glossary are omitted, and so are languages without glossary support.
+        """
         codes = {locale: closest_code(locale, self._languages) for locale in locales}
         return dictionaries_for(
             {
@@ -204,7 +216,7 @@ class DeepL:
                     has_glossary="glossary" in language["features"],
                 )
                 for language in answer
-                if language["usable_as_target"] and language["lang"] != "pt"  # it means either variant
+                if language["usable_as_target"] and language["lang"] != "pt"  # may be either variant
             }
         except (KeyError, TypeError) as error:
             raise _unreadable_answer() from error
@@ -224,11 +236,11 @@ class DeepL:
 
 
 class TermGlossary:
-    """The operator's terms as one glossary for all languages, since DeepL API Free allows only one.
+    """The operator's terms as one glossary for all languages, because DeepL API Free allows only one.
 
-    It is found or created when a language first needs it. Its name contains a digest of its entries, so that
-    all processes with the same terms share a glossary. It is never changed or deleted: a process with older
-    terms may still use it.
+    When a language first needs the glossary, it is looked up, or else created. Its name contains a digest of
+    its entries, so that all processes with the same terms share a glossary. It is never changed or deleted,
+    because a process with older terms may still use it.
     """
 
     def __init__(self, exchange: Exchange, dictionaries: Mapping[str, Mapping[str, str]]) -> None:
@@ -242,9 +254,10 @@ class TermGlossary:
         self._settling = threading.Lock()
 
     def id_for(self, code: str) -> str | None:
-        """Return the glossary id, or None if it has no terms in this DeepL language or DeepL rejects it.
+        """Return the glossary id for a DeepL language.
 
-        Raises TransientEngineError if DeepL does not answer.
+        Returns None if there are no terms in this language or DeepL rejects the glossary. Raises
+        TransientEngineError if DeepL does not respond.
         """
         if _language_of(code) not in self._dictionaries:
             return None
@@ -293,7 +306,8 @@ class TermGlossary:
 def dictionaries_for(codes: Mapping[str, str], terms: Terms) -> dict[str, Mapping[str, str]]:
     """Return a dictionary (term to translation) per language; `codes` maps locales to DeepL codes.
 
-    DeepL has one dictionary for all variants of a language: it gets the entries that they share.
+    DeepL has one dictionary for all variants of a language. It contains only the entries that all locales in
+    this language share.
     """
     dictionaries: dict[str, Mapping[str, str]] = {}
     for locale, code in codes.items():

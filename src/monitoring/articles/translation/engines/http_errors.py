@@ -24,7 +24,10 @@ _WORDS = {
 def judge_status(
     engine: str, status: int, headers: Mapping[str, str], *, message: object = None, secret: str = ""
 ) -> TransientEngineError | PermanentEngineError:
-    """Return the error for an HTTP status of 300 or more; `message` is the server's message, if any."""
+    """Return the error for an HTTP status of 300 or more.
+
+    `message` is the server's message, if any. `secret` is removed from the message.
+    """
     is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR
     reason = f"{engine} {_WORDS.get(status, 'failed' if is_failure else 'refused the request')} ({status})"
     if isinstance(message, str) and message and status not in _ABOUT_THE_KEY:
@@ -37,5 +40,5 @@ def judge_status(
 
 
 def no_answer(engine: str, error: BaseException) -> TransientEngineError:
-    """Return the error for a failed exchange. It names only the exception type."""
+    """Return the error for a request without a response. The message names only the type of `error`."""
     return TransientEngineError(f"{engine} did not respond ({type(error).__name__})")

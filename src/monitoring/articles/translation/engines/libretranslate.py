@@ -53,7 +53,11 @@ class LibreTranslate:
         self._targets: list[str] = []
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Report locales that the server does not support; none if it is unavailable: it is asked later."""
+        """Return a message for each locale that the server does not support.
+
+        If the server is unavailable, return no messages. Its languages are then requested before the first
+        translation.
+        """
         try:
             self._ask_targets(min(CHECK_TIMEOUT_SECONDS, self._timeout_seconds))
         except TransientEngineError as error:
@@ -81,7 +85,7 @@ class LibreTranslate:
         return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, code))
 
     def close(self) -> None:
-        """Close the connections. Threads that wait for a turn get an error."""
+        """Close the connections. Threads that wait to send a request get an error."""
         self._throttle.close()
         self._client.close()
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-# The usual meaning of tags whose prefix alone would mean another script or is listed by no engine.
+# The usual meaning of some tags. Engines may list only `nb`, `pt-PT` or `zh-Hans`, not `no`, `pt` or `zh`.
+# The prefix of `zh-HK`, `zh-MO` and `zh-TW` alone would mean another script.
 _MEANT = {
     "no": "nb",
     "pt": "pt-pt",
@@ -15,9 +16,10 @@ _SCRIPT_CHARACTERS = 4
 
 
 def closest_code(locale: str, codes: Iterable[str]) -> str | None:
-    """Return the code for a BCP 47 locale, else for its language; None if there is neither. Ignores case.
+    """Return the engine's code for a BCP 47 locale, or else for its language. Ignores case.
 
-    The script is never dropped: `sr-Latn` does not match `sr`, which may be in another script.
+    Returns None if there is neither. The script is never dropped: `sr-Latn` does not match `sr`, which may be
+    in another script.
     """
     by_tag = {code.replace("_", "-").lower(): code for code in codes}
     tag = locale.replace("_", "-").lower()

@@ -22,7 +22,7 @@ class Cost:
 
 
 class MeteredEngine:
-    """An engine that tracks its total cost. Thread-safe."""
+    """An engine that adds up the cost of its requests. Thread-safe."""
 
     def __init__(self, engine: Engine) -> None:
         self.cost = Cost()
@@ -34,7 +34,7 @@ class MeteredEngine:
         self._counting = Lock()
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Add the cost of the segments, and translate them."""
+        """Translate segments, and add their cost to `cost`."""
         with self._counting:
             self.cost += Cost(sum(map(len, segments)), 1)
         return self._engine.translate(segments, source, target)

@@ -1,4 +1,4 @@
-"""A language model with OpenAI's chat completions API, at OpenAI or any compatible server."""
+"""Translates with a language model by OpenAI's chat completions API, at OpenAI or a compatible server."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ from monitoring.articles.translation.engines.throttle import Throttle
 from monitoring.articles.translation.inline_codes import plain_text
 from monitoring.articles.translation.terms import NO_TERMS, Terms
 
-# Less than a page, so that the answer fits any model's output limit and the timeout.
+# Less than a page, so that the response fits any model's output limit and the timeout.
 LIMIT = BatchLimit(max_texts=40, max_bytes=6 * 1024)
 
 PROMPT = """\
@@ -52,7 +52,10 @@ _REFUSED_CODES = {"content_filter", "context_length_exceeded"}
 
 
 class OpenAICompatible:
-    """Requests a JSON object of numbered translations, with a schema if the server supports that."""
+    """Requests translations from a language model, as a JSON object with numbered texts.
+
+    The request has a JSON schema for this object if the server supports that.
+    """
 
     is_demonstration = False
     batch_limit = LIMIT
@@ -83,25 +86,25 @@ class OpenAICompatible:
 
     @property
     def name(self) -> str:
-        """The engine's name, which depends on the model and prompt.
+        """The engine's name, which depends on the model and the prompt.
 
-        It does not depend on the terms: remembered texts are checked against them instead.
+        It does not depend on the terms: stored translations are checked against the current terms instead.
         """
         told = json.dumps([self._model, self._prompt])
         return f"openai-{self._model[:70]}-{hashlib.blake2b(told.encode(), digest_size=4).hexdigest()}"
 
     def check(self, locales: Sequence[str]) -> list[str]:  # noqa: ARG002
-        """Report no problems, because a model does not list its languages."""
+        """Return no messages, because a model does not list its languages."""
         return []
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate English segments. Segments missing from an answer are requested once more."""
+        """Translate English segments. Segments that a response lacks are requested once more."""
         if source.partition("-")[0] != "en":
             raise PermanentEngineError(f"{_WHO} is instructed to translate English, not {source}")
         return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, target))
 
     def close(self) -> None:
-        """Close the connections. Threads that wait for a turn get an error."""
+        """Close the connections. Threads that wait to send a request get an error."""
         self._throttle.close()
         self._client.close()
 
@@ -126,7 +129,7 @@ class OpenAICompatible:
         return [text if isinstance(text := answer.get(number), str) else "" for number in numbered]
 
     def _complete(self, numbered: Mapping[str, str], locale: str, *, with_schema: bool) -> str:
-        """Return the model's answer. Raises BatchRefused if a smaller batch might succeed."""
+        """Return the text of the model's response. Raises BatchRefused if a smaller batch might succeed."""
         try:
             with self._throttle.turn():
                 completion = self._client.chat.completions.create(
@@ -155,14 +158,17 @@ class OpenAICompatible:
         return said or ""
 
     def _rules(self, texts: Iterable[str], locale: str) -> str:
-        """Return the prompt, with the terms that occur in the texts."""
+        """Return the system prompt, with the terms that occur in the texts."""
         rules = self._prompt.replace("{locale}", locale)  # format() would break at instructions with braces
         terms = self._terms.into(locale)
         found = {term: to for text in texts for term, to in terms.find(plain_text(text)).items()}
         return f"{rules}\n\n{TERMS_PROMPT}{json.dumps(found, ensure_ascii=False)}" if found else rules
 
     def _judge(self, error: openai.APIStatusError) -> Exception:
-        """Convert a status error. An exhausted quota and too many requests have the same status."""
+        """Return the exception for an error response.
+
+        The status alone is not enough: an exhausted quota and too many requests have the same status.
+        """
         codes = {str(error.code), str(error.type)}
         if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or codes & _REFUSED_CODES:
             return BatchRefused()

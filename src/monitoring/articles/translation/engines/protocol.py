@@ -14,7 +14,7 @@ STOPPED = "The worker stopped before the engine was asked"
 
 
 class EngineError(Exception):
-    """The engine failed. `learned` has the answers received before: texts by segment hash."""
+    """The engine failed. `learned` has the translations received before, by segment hash."""
 
     learned: Mapping[str, str] = MappingProxyType({})
 
@@ -47,24 +47,25 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """The engine's name in translation memory keys. It changes whenever its translations would."""
+        """The engine's name in translation memory keys. It changes whenever its translations would change."""
 
     @property
     def is_demonstration(self) -> bool:
-        """Whether its translations are only a demonstration, not for readers."""
+        """Whether its translations only demonstrate the service and are not for readers."""
 
     @property
     def batch_limit(self) -> BatchLimit:
-        """The limits of one request. More segments are translated in several consecutive requests."""
+        """The limits of one request. More segments are translated in several requests, one after another."""
 
     def check(self, locales: Sequence[str]) -> list[str]:
         """Return a message for each reason why the engine cannot translate into these locales."""
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate segments, in order. Blocks.
+        """Translate segments, and return the translations in order. Blocks the thread.
 
-        Segments are XML text with `<g1>..</g1>` and `<x2/>` codes, which the answers should contain too. An
-        empty answer means no translation. Raises TransientEngineError or PermanentEngineError.
+        Segments are XML text with the inline codes `<g1>..</g1>` and `<x2/>`, which the translations should
+        contain, too. An empty string means that there is no translation. Raises TransientEngineError or
+        PermanentEngineError.
         """
 
     def close(self) -> None:

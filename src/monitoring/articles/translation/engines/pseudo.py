@@ -13,14 +13,14 @@ _ACCENTS = str.maketrans(
 
 
 class Pseudo:
-    """Demonstrates the whole service in every locale without a real engine."""
+    """An engine that demonstrates the service in every locale, without real translations."""
 
     name = "pseudo"
     is_demonstration = True
     batch_limit = BatchLimit(max_texts=100, max_bytes=64 * 1024)
 
     def check(self, locales: Sequence[str]) -> list[str]:  # noqa: ARG002
-        """Report no problems: every locale is supported."""
+        """Return no messages, because every locale is supported."""
         return []
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:  # noqa: ARG002

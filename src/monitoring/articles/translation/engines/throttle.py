@@ -36,14 +36,17 @@ class Throttle:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a turn to send one request, and hold it. Raises TransientEngineError after `close`."""
+        """Wait until a request may be sent. The caller sends it in this context.
+
+        Raises TransientEngineError after `close`.
+        """
         with self._places:
             if self._closed.wait(self._delay_seconds()):
                 raise TransientEngineError(STOPPED)
             yield
 
     def close(self) -> None:
-        """Refuse turns to all threads, so that a stopping process waits only for requests in progress."""
+        """Reject all waiting and later requests. So a stopping process waits only for those in progress."""
         self._closed.set()
 
     def _delay_seconds(self) -> float:
