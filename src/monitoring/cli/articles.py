@@ -224,7 +224,7 @@ def show_usage(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show what engines were asked in a month (UTC): characters and requests, by locale."""
+    """Show how many characters and requests were sent to engines in a month (UTC), by locale."""
     month = month or this_month()
     if not _MONTH.fullmatch(month):
         fail(f"{month} is not a month. Write it as in 2026-11")
@@ -243,7 +243,7 @@ def restore_files(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Make missing files of the blog storage again: originals at once, translations by the workers."""
+    """Restore missing files in the blog storage: originals at once, translations by the workers."""
     if article_id and run_command(service.find_article(article_id)) is None:
         _fail_to_find(article_id)
     show_row(asdict(run_command(restoring.restore_files(article_id))), as_json=as_json)

@@ -33,7 +33,7 @@ FileArgument = Annotated[
 
 @app.command("export")
 def export_file() -> None:
-    """Print what the team has as a file. Secrets are named as variables, and never printed."""
+    """Print a file of the team's monitors, channels and maintenance windows. Variables replace secrets."""
     with _reporting():
         typer.echo(export(Client(read_url(), read_key())), nl=False)
 
@@ -56,7 +56,7 @@ def apply_file(
         Path | None, typer.Option(help="The file to which the secrets of new webhooks are appended.")
     ] = None,
 ) -> None:
-    """Make the team's monitors, channels and maintenance windows as the file says.
+    """Create and change the team's monitors, channels and maintenance windows to match the file.
 
     Ends with status 0 if everything is as the file says, and with 1 if something failed. Applying again
     finishes it.

@@ -21,7 +21,7 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 
 @app.command("create")
 def create_encryption_key() -> None:
-    """Print a new key, one line, and keep it nowhere."""
+    """Print a new key on one line. The key is not stored."""
     typer.echo(generate_encryption_key())
 
 

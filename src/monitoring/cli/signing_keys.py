@@ -17,5 +17,5 @@ def create_signing_key(
         Algorithm, typer.Option(help="RS256 is supported by every verifier; EdDSA makes tokens shorter.")
     ] = Algorithm.RS256,
 ) -> None:
-    """Print a new private key, one line, and keep it nowhere."""
+    """Print a new private key on one line. The key is not stored."""
     typer.echo(generate_signing_key(algorithm))

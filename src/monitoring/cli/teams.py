@@ -37,7 +37,7 @@ def create_team(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Create a team on a plan; the plan says how many monitors it can have. The first one if left out."""
+    """Create a team on a plan, which limits its monitors. By default, the first plan in PLANS."""
     plan = _chosen(plan, plan_option) or next(iter(read_settings().plans))
     try:
         team = run_command(service.create_team(name, plan, _read_max_monitors(plan)))
@@ -54,7 +54,7 @@ def change_plan(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Move a team to a plan, or apply its plan's present limit. Monitors beyond the limit stay."""
+    """Move a team to a plan, or apply its plan's current limit. Monitors beyond the limit are kept."""
     plan = _chosen(plan, plan_option)
     if plan is None:
         fail("No plan is given: name one of those in PLANS")
