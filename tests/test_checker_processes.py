@@ -168,7 +168,7 @@ class TestCommand:
         ) as checker:
             assert checker.wait() == 1
             *_, line = checker.lines
-            assert line.startswith(f"There can be no socket in the folder for temporary files, {folder}: ")
+            assert line.startswith(f"No socket can be created in the folder for temporary files, {folder}: ")
 
     def test_starts_as_many_processes_as_it_is_told_and_stops_them_all(self, tmp_path: Path) -> None:
         installation = Installation(tmp_path)

@@ -196,7 +196,7 @@ def test_all_processes_are_replaced_if_the_one_that_they_are_forked_from_is_kill
         working.signal(SIGTERM)
         assert working.wait() in {0, ENDED_BY_SIGTERM}
         said = "\n".join(working.lines)
-    assert "is told to stop, because the process that forked it has ended" in said
+    assert "is being stopped, because the process that forked it has ended" in said
     assert not re.search("Traceback|Aborted|ERROR", said)
 
 

@@ -81,7 +81,7 @@ class MonitoringService:
     async def _in_the_background(self) -> AsyncIterator[None]:
         repeated = (
             repeat(self.pages.site.changes.look, LOOK_INTERVAL_SECONDS, "Looking for changes"),
-            repeat(Receiver().note, NOTE_INTERVAL_SECONDS, "Noting that pings can be received"),
+            repeat(Receiver().note, NOTE_INTERVAL_SECONDS, "Recording that pings can be received"),
         )
         with self.backends.activate():
             tasks = [asyncio.create_task(each) for each in repeated]

@@ -36,7 +36,7 @@ def _gauge_of_the_service(name: str, meaning: str, labels: Sequence[str] = ()) -
     """Create a gauge of what the database or the queue contains. It is unknown until a worker sets it."""
     gauge = Gauge(
         name,
-        f"{meaning} Of the whole service: take the max of all processes, never the sum.",
+        f"{meaning} Describes the whole service: take the max over all processes, never the sum.",
         labels,
         multiprocess_mode=SHARED,
     )
@@ -52,12 +52,13 @@ BUILD = Gauge(
 )
 ANSWERS = Counter(
     "monitoring_http_requests",
-    "Requests answered. Operation is none for those that reached no operation of the document.",
+    "Requests that got a response. Operation is none if the request matches no operation of the "
+    "OpenAPI document.",
     ["operation", "status"],
 )
 ANSWER_SECONDS = Histogram(
     "monitoring_http_request_duration_seconds",
-    "From a request's head to the end of its answer.",
+    "Time from a request's head to the end of the response.",
     ["operation"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
@@ -71,7 +72,7 @@ RATE_LIMIT_HITS = Counter(
 )
 DELIVERIES = Counter(
     "monitoring_webhook_deliveries",
-    "Deliveries answered 202, by what they were: new_revision, duplicate, stale or test.",
+    "Submissions that got a 202, by verdict, such as new_revision, duplicate, stale or test.",
     ["verdict"],
 )
 ENGINE_SECONDS = Histogram(
@@ -87,23 +88,23 @@ ENGINE_ERRORS = Counter(
 )
 ENGINE_ANSWERS_REFUSED = Counter(
     "monitoring_engine_answers_refused",
-    "Answers of the engine that were no translation, by what was wrong with them.",
+    "Responses of the engine that were rejected, by what was wrong with them.",
     ["engine", "locale", "fault"],
 )
 ENGINE_CHARACTERS = Counter(
-    "monitoring_engine_characters", "Characters that the engine was asked to translate.", ["engine", "locale"]
+    "monitoring_engine_characters", "Characters sent to the engine for translation.", ["engine", "locale"]
 )
 ENGINE_REQUESTS = Counter(
-    "monitoring_engine_requests", "Times the engine was asked for a batch of segments.", ["engine", "locale"]
+    "monitoring_engine_requests", "Batches of segments sent to the engine.", ["engine", "locale"]
 )
 SEGMENTS_LEFT_IN_ENGLISH = Counter(
     "monitoring_segments_left_in_english",
-    "Segments of stored translations that stayed in English, no answer being acceptable.",
+    "Segments of stored translations that stayed in English, because no response was acceptable.",
     ["locale"],
 )
 TRANSLATIONS_FINISHED = Counter(
     "monitoring_translations_finished",
-    "Translations that came to an end, by outcome: translated or failed.",
+    "Finished translations, by outcome: translated or failed.",
     ["locale", "outcome"],
 )
 TRANSLATIONS = _gauge_of_the_service(
@@ -135,39 +136,38 @@ NOTIFICATIONS_OVERDUE_SECONDS = _gauge_of_the_service(
 )
 QUEUE_MESSAGES = _gauge_of_the_service(
     "monitoring_queue_messages",
-    "Messages waiting or being worked on; those of a queue that ends in .DQ wait for their time.",
+    "Messages that wait or are being processed; those of a queue whose name ends in .DQ are not due yet.",
     ["queue"],
 )
 BACKLOG_MEASUREMENTS = Counter(
     "monitoring_backlog_measurements",
-    "How often a worker counted what waits; without workers, the gauges of the whole service are missing.",
+    "How often a worker measured the gauges of the whole service, which are missing without workers.",
 )
 
 # Monitors, and checks of them
 MONITORS = _gauge_of_the_service("monitoring_monitors", "Monitors, by their status.", ["status"])
-OPEN_INCIDENTS = _gauge_of_the_service("monitoring_open_incidents", "Incidents that are not over.")
+OPEN_INCIDENTS = _gauge_of_the_service("monitoring_open_incidents", "Open incidents.")
 CHECKS_OVERDUE_SECONDS = _gauge_of_the_service(
     "monitoring_checks_overdue_seconds",
-    "How long the next check is overdue that no checker has begun; 0 when none is.",
+    "How long the next check that no checker has begun is overdue; 0 when none is.",
 )
 
 CHECKS = Counter("monitoring_checks", "Checks made, by outcome: up, degraded, down or unknown.", ["outcome"])
 CHECK_SECONDS = Histogram(
     "monitoring_check_duration_seconds",
-    "From the beginning of a check to its verdict, whatever it is.",
+    "Time from the beginning of a check to its outcome.",
     buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60),
 )
 CHECK_DELAY_SECONDS = Histogram(
     "monitoring_check_delay_seconds",
-    "How late checks begin: those of checkers that died, and all of them under too much load.",
+    "How late checks begin, such as after a checker died or under too much load.",
     buckets=(0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600),
 )
-CHECKS_IN_FLIGHT = Gauge(
-    "monitoring_checks_in_flight", "Checks that are being made.", multiprocess_mode="livesum"
-)
+CHECKS_IN_FLIGHT = Gauge("monitoring_checks_in_flight", "Checks in progress.", multiprocess_mode="livesum")
 CHECKER_BUSY_RATIO = Gauge(
     "monitoring_checker_busy_ratio",
-    "What part of the last second the thread that makes the checks worked; above 0.6 it begins few.",
+    "The fraction of the last second in which the thread that runs checks was busy; above 0.6, it "
+    "begins few.",
     multiprocess_mode="livemax",
 )
 CHECKER_LAG_SECONDS = Gauge(

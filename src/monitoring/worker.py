@@ -77,8 +77,8 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
             repeated = [
                 repeat(_sweeping(), backends.settings.sweep_interval_seconds, "The sweep"),
                 repeat(sweep_removals, backends.settings.sweep_interval_seconds, "Removing files"),
-                repeat(_keep_maintenance, KEEP_INTERVAL_SECONDS, "Keeping maintenance"),
-                repeat(_keep_up, UPKEEP_INTERVAL_SECONDS, "The upkeep"),
+                repeat(_keep_maintenance, KEEP_INTERVAL_SECONDS, "Starting and ending maintenance"),
+                repeat(_keep_up, UPKEEP_INTERVAL_SECONDS, "The periodic upkeep"),
             ]
             if pattern := backends.settings.site_page_url:
                 writer = SiteWriter(Addresses(pattern))

@@ -587,7 +587,7 @@ class TestReading:
     ) -> None:
         own = {"es": {"title": "Zapatillas", "content": "Texto"}}
         article_id = deliver_translated(service, publisher, content="Text", translations=own)
-        said = "The publisher has translated this itself"
+        said = "The publisher submitted this translation"
         assert said in read_text(editor.open(f"/articles/{article_id}/es").text)
         assert said not in read_text(editor.open(f"/articles/{article_id}/pt").text)
         assert read_text(editor.open(f"/articles/{article_id}").text).count("the publisher's own") == 1

@@ -323,13 +323,13 @@ class TestTest:
             monitor = reaching.run(create_monitor(visitor.team.id, shop))
             path = f"/monitors/{monitor.id}"
             page = read_text(visitor.submit(path, action=f"{path}/test-notifications").text)
-            assert page.count("Delivered. The other side answered 200.") == 2
+            assert page.count("Delivered. The receiver answered 200.") == 2
             assert len(addressee.received) == 2
 
     @pytest.mark.parametrize(
         ("answer", "said"),
         [
-            ((200, b"ok"), "Delivered. The other side answered 200."),
+            ((200, b"ok"), "Delivered. The receiver answered 200."),
             ((403, b"action_prohibited"), "Slack does not let this channel post."),
         ],
     )
@@ -349,7 +349,7 @@ class TestTryingTheForm:
     @pytest.mark.parametrize(
         ("answer", "said"),
         [
-            ((200, b"ok"), "The test was delivered The other side answered 200."),
+            ((200, b"ok"), "The test was delivered The receiver answered 200."),
             ((403, b"action_prohibited"), "The test was not delivered Slack does not let this channel post."),
         ],
     )

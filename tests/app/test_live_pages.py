@@ -100,7 +100,7 @@ def test_a_page_below_settings_is_sent_when_it_changes_and_tells_how_to_renew_it
 ) -> None:
     channel_id = service.run(make_channel(owner.team.id))
     address = path.format(channel_id)
-    assert "Without JavaScript this page does not renew itself" in owner.open(address).text
+    assert "Without JavaScript this page does not update itself" in owner.open(address).text
     with following(owner, address) as pages:
         first = next(pages)
         service.run(change(owner.team.id, channel_id))

@@ -46,7 +46,7 @@ class TestThePlan:
 
     def test_tells_what_the_service_allows_and_keeps(self, busy: Visitor) -> None:
         text = read_text(busy.open(PLAN).text)
-        assert "Calls of one API key, and pages of one person 77 within 1 min 30 s" in text
+        assert "Requests of one API key, and page views of one person 77 within 1 min 30 s" in text
         assert "Each check 33 days" in text
         assert "Response times by hour 44 days" in text
         assert "Response times by day 55 days" in text

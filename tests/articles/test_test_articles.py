@@ -145,7 +145,7 @@ class TestTestSecret:
 class TestSettings:
     def test_refuse_a_test_secret_that_is_a_live_one(self, tmp_path: Any) -> None:
         with (
-            pytest.raises(ValueError, match="must have none of WEBHOOK_SECRETS"),
+            pytest.raises(ValueError, match="must not contain any of WEBHOOK_SECRETS"),
             running_service(tmp_path, webhook_test_secrets=f"{TEST_SECRET},{WEBHOOK_SECRET}"),
         ):
             pytest.fail("it started")

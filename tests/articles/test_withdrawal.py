@@ -233,7 +233,7 @@ class TestWithdrawal:
         with own_log.at_level(logging.INFO, logger="monitoring.articles.withdrawal"):
             await tell(event)
         [record] = own_log.records
-        assert record.getMessage() == f"The article is {WITHDRAWING[event]} by publisher"
+        assert record.getMessage() == f"The article was {WITHDRAWING[event]} by publisher"
 
     async def test_is_over_when_the_article_is_published_again(self, event: str) -> None:
         article = await publish()

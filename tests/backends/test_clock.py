@@ -100,7 +100,10 @@ class TestTheDatabasesClock:
             await clock.read()
         assert clock.now() == NOON - HOUR
         assert own_log.messages == [
-            "This machine's clock is 3600 s ahead of the database's clock. The service goes by the database's"
+            (
+                "This machine's clock is 3600 s ahead of the database's clock. "
+                "The service uses the database's clock"
+            )
         ]
 
     async def test_stays_believed_when_the_machines_jumps(

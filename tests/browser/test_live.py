@@ -230,7 +230,7 @@ class TestAnOpenPage:
             assert not said.is_visible()
             person.page.clock.run_for(18_000)
             said.wait_for()
-            assert re.match(r"This page was last renewed at [\d:]{8}, \d+ s ago\.", said.inner_text())
+            assert re.match(r"This page was last updated at [\d:]{8}, \d+ s ago\.", said.inner_text())
             assert person.page.title() == f"(old) {title}"
             person.page.clock.run_for(120_000)
             assert re.search(r", 2 min( \d+ s)? ago\.", said.inner_text())
@@ -248,7 +248,7 @@ class TestAnOpenPage:
         app_service.run(end_sessions(owner.user.id))
         with person.page.expect_response(lambda answer: "/sign-in" in answer.url):
             person.page.clock.run_for(30_000)
-        person.page.get_by_text("This page was last renewed").wait_for()
+        person.page.get_by_text("This page was last updated").wait_for()
 
     def test_that_does_not_change_is_not_old(
         self, watched: tuple[Member, Monitor], arrive: Arrive, monkeypatch: pytest.MonkeyPatch
@@ -340,6 +340,6 @@ class TestAnOpenPage:
     def test_tells_without_a_script_how_to_renew_it(self, acme: Acme, arrive: Arrive) -> None:
         owner = arrive(acme.owner, java_script_enabled=False)
         owner.open("/monitors?tag=shop")
-        owner.page.get_by_text("does not renew itself").wait_for()
+        owner.page.get_by_text("does not update itself").wait_for()
         owner.follow("Reload it")
         assert owner.page.url.endswith("/monitors?tag=shop")

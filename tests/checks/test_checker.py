@@ -274,7 +274,7 @@ class TestBounds:
                 await until(lambda: _are_checked(6))
         assert site.most_held_count == 3
         assert own_log.messages == [
-            "CHECKS_AT_ONCE is 20, but this process may open too few files: it makes 3"
+            "CHECKS_AT_ONCE is 20, but this process may not open that many files: it runs 3 checks at once"
         ]
 
     async def test_none_are_made_where_none_shall_be(self, site: WatchedSite, tmp_path: Path) -> None:
@@ -395,7 +395,9 @@ class TestGathering:
             await buffer.store_all()
             assert await CheckState.filter(last_checked_at=LONG_AGO).count() == 39
             assert (await CheckState.get(monitor_id=strange.id)).claim is not None
-        assert own_log.messages == ["A result cannot be stored; its monitor is checked again"]
+        assert own_log.messages == [
+            "The result of a check cannot be stored; the monitor will be checked again"
+        ]
 
     async def test_storing_nothing_is_no_transaction(self, tmp_path: Path) -> None:
         async with at_work(tmp_path):

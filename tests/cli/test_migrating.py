@@ -69,7 +69,7 @@ class TestMigrate:
         if settings.is_on_postgresql:
             assert "While processes of 0.1 run beside this release:" in said
         else:
-            assert said.startswith("Stop all processes of the release before first")
+            assert said.startswith("First stop all processes of the previous release")
 
     @POSTGRESQL
     def test_blames_a_long_read_and_not_the_database(
@@ -81,7 +81,7 @@ class TestMigrate:
             reader.execute("SELECT * FROM incidents")
             refused = migrate()
         assert refused.exit_code == 1
-        assert "Nothing was changed: other sessions use the tables" in refused.stderr
+        assert "Nothing was changed: other sessions kept the tables in use" in refused.stderr
         assert "away" not in refused.stderr
 
     def test_changes_nothing_where_a_later_release_has_been(self, settings: Settings) -> None:
@@ -92,7 +92,7 @@ class TestMigrate:
         asyncio.run(pretend_to_be_migrated_by(settings, THE_ONE_AFTER[-1]))
         refused = migrate()
         assert refused.exit_code == 1
-        assert f"two releases newer than this one ({', '.join(THE_ONE_AFTER)})" in refused.stderr
+        assert f"two releases newer than this release ({', '.join(THE_ONE_AFTER)})" in refused.stderr
 
 
 class TestLaterSchema:
@@ -128,7 +128,9 @@ class TestLaterSchema:
         asyncio.run(pretend_to_be_migrated_by(make_settings(tmp_path), *THE_ONE_AFTER))
         with running_command(installation, *command) as starting:
             assert starting.wait() == 1
-            assert "The schema is two releases newer than this one (0901_begin_0_3, " in starting.lines[-1]
+            assert (
+                "The schema is two releases newer than this release (0901_begin_0_3, " in starting.lines[-1]
+            )
 
     def test_no_process_is_ready_that_met_it_too_late_to_refuse(self, tmp_path: Path) -> None:
         """The database may have been away when the process started."""

@@ -262,12 +262,12 @@ class TestACollectorThatIsAway:
                 with httpx.Client(base_url=command.base_url, timeout=30) as client:
                     while collector.refused_count < 3:
                         assert client.get("/health").status_code == 200
-                    wait_until(lambda: [line for line in command.lines if "takes no spans" in line])
+                    wait_until(lambda: [line for line in command.lines if "accepts no spans" in line])
                     collector.is_refusing = False
                     answer = client.get("/health")
                     wait_until(lambda: collector.named("GET /health"))
                     assert answer.status_code == 200
-                    wait_until(lambda: [line for line in command.lines if "takes spans again" in line])
+                    wait_until(lambda: [line for line in command.lines if "accepts spans again" in line])
                 command.signal(SIGTERM)
                 assert command.wait() == -SIGTERM
                 about_traces = [line for line in command.lines if "spans" in line or "opentelemetry" in line]

@@ -84,7 +84,7 @@ class Service:
         try:
             return await self._client.request(method, self.url + path, timeout=TIMEOUT_SECONDS, **request)
         except httpx2.HTTPError as error:
-            raise ServiceError(f"{self.url} did not answer: {type(error).__name__}") from error
+            raise ServiceError(f"{self.url} did not respond: {type(error).__name__}") from error
 
 
 class Key:

@@ -24,7 +24,7 @@ CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""Only our own assets: nothing inline, nothing from other hosts, no framing."""
+"""Allows only the service's own assets: no inline code, nothing from other hosts, and no framing."""
 
 LIVE_POLICY = f"{CONTENT_SECURITY_POLICY}; connect-src 'self'"
 """The policy of live pages, whose script requests the page again when something changed."""

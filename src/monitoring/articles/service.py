@@ -172,7 +172,7 @@ async def _receive(submission: Submission) -> Receipt:
             receipt = await _take_in(connection, article)
     if receipt.kind is SubmissionKind.STALE:
         log.info(
-            "A submission is stale: its %s is %s, and %s is known",
+            "A submission is stale: its %s is %s, but the stored article has %s",
             submission.source_time_field,
             submission.source_time,
             receipt.article.source_time,
@@ -204,7 +204,7 @@ async def _take_in(connection: BaseDBAsyncClient, article: Article) -> Receipt:
     """
     log_article(article.id)
     if article.status != PublicationStatus.PUBLISHED:
-        log.info("A submission takes back an article that was never published")
+        log.info("A submission withdraws an article that was never published")
         if article.status == PublicationStatus.DELETED:
             erase_content(article)
         await insert_together(connection, article)

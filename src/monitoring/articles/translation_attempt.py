@@ -232,7 +232,8 @@ async def _store(
         SEGMENTS_LEFT_IN_ENGLISH.labels(locale).inc(translated.refused_count)
     if is_ours and translated.refused_count:
         log.warning(
-            "Segments left in English in %s, no answer of the engine being acceptable: %d",
+            "The translation into %s has segments in English, because no response of the engine was "
+            "acceptable: %d",
             locale,
             translated.refused_count,
         )

@@ -84,7 +84,7 @@ async def take_back(
         await ArticleLink.filter(article_id=article.id).delete()
         await forget_history(article.id)
         erase_content(article)
-    log.info("The article is %s by %s", status, actor.name)
+    log.info("The article was %s by %s", status, actor.name)
     await announce_withdrawal(article)
     for team in await find_readers():
         await record(team.id, actor, _ACTIONS[status], article.slug, article.id)

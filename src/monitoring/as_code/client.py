@@ -67,7 +67,7 @@ class Client:
                     method, path, headers={**own, **(headers or {}), **self._authorization()}, **request
                 )
             except httpx2.HTTPError as error:
-                problem, wait_seconds = f"{self._http.base_url} does not answer: {error}", 2**attempt
+                problem, wait_seconds = f"{self._http.base_url} does not respond: {error}", 2**attempt
             else:
                 if answer.is_success:
                     return answer
@@ -99,7 +99,7 @@ def _sentence_of(answer: httpx2.Response) -> str:
     try:
         return str(answer.json()["error"])
     except (ValueError, KeyError, TypeError):
-        return f"{answer.url} answered {answer.status_code}"
+        return f"{answer.url} returned {answer.status_code}"
 
 
 def _wait_of(answer: httpx2.Response, attempt: int) -> int:

@@ -10,8 +10,12 @@ from monitoring.contract.document import Json, published_document
 
 _REFERENCE = "#/components/schemas/"
 _OF_FILES = {
-    "id": {"type": "string", "format": "uuid", "description": "What gets the key, if nothing has it yet."},
-    "note": {"type": "string", "description": "A note for people. The service does not see it."},
+    "id": {
+        "type": "string",
+        "format": "uuid",
+        "description": "The id of an existing resource. It gets the key, if no resource has the key yet.",
+    },
+    "note": {"type": "string", "description": "A note for people, which is not sent to the service."},
 }
 _MONITOR_KEYS = {
     "type": "array",

@@ -31,7 +31,10 @@ def show_plan(plan: Plan) -> Iterator[str]:
         f" {plan.unchanged} unchanged."
     )
     if counts["="]:
-        yield f"The service compares the secrets of {counts['=']} more when the file is applied."
+        yield (
+            "May also change, because the service compares secrets only when the file is applied:"
+            f" {counts['=']}."
+        )
     if plan.left_over:
         yield f"Not in the file, and kept without --prune: {', '.join(plan.left_over)}"
 

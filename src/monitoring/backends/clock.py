@@ -90,7 +90,7 @@ class Clock:
         ahead = self._machine.now() - moment
         if abs(ahead) >= SMALLEST_JUMP:
             log.warning(
-                "This machine's clock is %s the database's clock. The service goes by the database's",
+                "This machine's clock is %s the database's clock. The service uses the database's clock",
                 _compare(ahead),
             )
         self._believed = _Dial("The database's clock", self._monotonic, moment)
@@ -117,7 +117,8 @@ class _Dial:
         if abs(ahead) < SMALLEST_JUMP:
             return False
         log.warning(
-            "%s jumped: it is %s what has passed since it was read before. The time in between is unknown",
+            "%s jumped: it is %s the time that has passed since its last reading. What time it was "
+            "between the two readings is unknown",
             self._name,
             _compare(ahead),
         )

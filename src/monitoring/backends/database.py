@@ -66,12 +66,12 @@ class Schema(NamedTuple):
     """The differences between the database's migrations and those of this release."""
 
     newest: str
-    """The last migration of this release."""
+    """The newest migration that this release has."""
     applied: list[str]
     pending: list[str]
-    """Migrations of this release that were not applied yet."""
+    """Migrations of this release that are not applied to the database yet."""
     unknown: list[str]
-    """Applied migrations that this release does not have: those of later releases."""
+    """Applied migrations that this release does not have, because they come from later releases."""
 
     @property
     def is_too_new(self) -> bool:
@@ -107,7 +107,7 @@ class Database:
         if schema.pending:
             raise DatabaseUnavailable(f"not migrated yet: {', '.join(schema.pending)}")
         if schema.is_too_new:
-            raise DatabaseUnavailable(f"migrated too far: {', '.join(schema.unknown)}")
+            raise DatabaseUnavailable(f"migrated by later releases: {', '.join(schema.unknown)}")
         await write_probe(self.context.db())
         self.outage.end(wrote=True)
 

@@ -104,9 +104,9 @@ class BlogStorage:
                 await self._turns.acquire()
         except TimeoutError as error:
             if self.outage.is_on:
-                raise StorageUnavailable("no turn in time", self.outage) from error
+                raise StorageUnavailable("too many concurrent writes", self.outage) from error
             self._crowding.begin(error)
-            raise StorageUnavailable("no turn in time", self._crowding) from error
+            raise StorageUnavailable("too many concurrent writes", self._crowding) from error
         self._crowding.end()
         try:
             yield

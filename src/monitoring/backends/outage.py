@@ -149,4 +149,4 @@ def note_refusal(what: str, error: Exception) -> None:
 def note_delay(what: str, error: BackendUnavailable) -> None:
     """Log why work is delayed, unless the cause is an outage, which has already been logged."""
     if not error.outage:
-        log.warning("%s has to wait: %s", what, error)
+        log.warning("%s is delayed: %s", what, error)

@@ -93,7 +93,7 @@ class Checker:
     ) -> None:
         self._probe = probe
         self._now = now
-        self._exhaustion = Outage("This machine has no sockets left: checks come late")
+        self._exhaustion = Outage("This machine has no sockets left: checks are late")
         self._queue = FairQueue(
             at_once or settings.checks_at_once, settings.checks_per_team, settings.checks_per_host
         )
@@ -137,7 +137,7 @@ class Checker:
                 if self._running:
                     await asyncio.wait(self._running)
         except TimeoutError:
-            log.info("%d checks are left to others", len(self._running))
+            log.info("%d unfinished checks are left to other checkers", len(self._running))
         finally:
             unfinished += [*self._dismiss_line(), *self._running.values()]
             await _cancel([*self._loops, *self._running])
@@ -154,7 +154,7 @@ class Checker:
             except BackendUnavailable as error:
                 note_delay("Claiming checks", error)
             except Exception:
-                log.exception("Claiming checks failed; it is tried again")
+                log.exception("Claiming checks failed and will be tried again")
             CHECKS_IN_FLIGHT.set(len(self._running))
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), self._pause_seconds)
@@ -239,7 +239,10 @@ class Checker:
         except OSError as error:
             self._exhaustion.begin(error)  # the check is made again when its lease has ended
         except Exception:
-            log.exception("A check failed by itself; it is made again when its lease has ended")
+            log.exception(
+                "A check ended with an unexpected error; it will be repeated when the checker's claim on "
+                "it expires"
+            )
         else:
             self._exhaustion.end()
         finally:
@@ -263,7 +266,9 @@ def _affordable(wanted: int, max_connections: int) -> int:
     affordable = max(1, max_connections - KEPT_CONNECTIONS)
     if wanted > affordable:
         log.warning(
-            "CHECKS_AT_ONCE is %d, but this process may open too few files: it makes %d", wanted, affordable
+            "CHECKS_AT_ONCE is %d, but this process may not open that many files: it runs %d checks at once",
+            wanted,
+            affordable,
         )
     return min(wanted, affordable)
 

@@ -108,9 +108,10 @@ class Connectivity:
         if is_blind:
             self._blind_at = self._answered_at
         if is_blind and not self._is_blind:
-            silent = "no reference" if self._requests else "none of the servers it tried"
+            silent = "no URL of REFERENCE_URLS" if self._requests else "none of the servers that it checked"
             log.warning(
-                "This machine is offline: %s answers. Failed checks count as unknown until one does", silent
+                "This machine is offline: %s responds. Failed checks count as unknown until one responds",
+                silent,
             )
         elif self._is_blind and not is_blind:
             log.info("Over: this machine was offline")

@@ -94,7 +94,7 @@ class ResultBuffer:
             raise
         except Exception:
             if len(batch) == 1:
-                log.exception("A result cannot be stored; its monitor is checked again")
+                log.exception("The result of a check cannot be stored; the monitor will be checked again")
                 return
             middle = len(batch) // 2
             await self._store(batch[:middle])

@@ -36,7 +36,7 @@ def list_articles(
     status: Annotated[
         TranslationStatus | None, typer.Option(help="Only articles with a translation in this state.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The maximum number of articles.")] = 50,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -47,7 +47,7 @@ def list_articles(
 
 @app.command("show")
 def show_article(
-    article_id: Annotated[UUID, typer.Argument(help="The id that the webhook answered.")],
+    article_id: Annotated[UUID, typer.Argument(help="The article_id in the webhook's response.")],
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -67,7 +67,7 @@ def show_article(
 
 @app.command("unpublish")
 def unpublish_article(
-    article_id: Annotated[UUID, typer.Argument(help="The id that the webhook answered.")],
+    article_id: Annotated[UUID, typer.Argument(help="The article_id in the webhook's response.")],
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -77,7 +77,7 @@ def unpublish_article(
 
 @app.command("delete")
 def delete_article(
-    article_id: Annotated[UUID, typer.Argument(help="The id that the webhook answered.")],
+    article_id: Annotated[UUID, typer.Argument(help="The article_id in the webhook's response.")],
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -87,7 +87,9 @@ def delete_article(
 
 @app.command("retry")
 def retry_failed(
-    article_id: Annotated[UUID | None, typer.Argument(help="Only this article; all if left out.")] = None,
+    article_id: Annotated[
+        UUID | None, typer.Argument(help="Only this article. By default, all articles.")
+    ] = None,
     locale: Annotated[str | None, typer.Option(help="Only this locale.")] = None,
     *,
     as_json: AsJson = False,
@@ -103,14 +105,18 @@ def retranslate_articles(  # noqa: PLR0913 - one argument for each option
     article_id: Annotated[UUID | None, typer.Option("--article", help="Only this article.")] = None,
     locale: Annotated[str | None, typer.Option(help="Only this locale.")] = None,
     engine: Annotated[
-        str | None, typer.Option(help="Only what this engine has translated, such as deepl.")
+        str | None, typer.Option(help="Only translations made by this engine, such as deepl.")
     ] = None,
     *,
     forget_memory: Annotated[
         bool, typer.Option("--forget-memory", help="Ask for every sentence again, not only for new ones.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell what the engine would be asked, for what waits too.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Only show what would be sent to the engine, including for queued translations.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -132,14 +138,14 @@ async def _retranslate(chosen: TranslationFilter, *, forgets_memory: bool) -> in
 def _demand_configured(locale: str | None) -> None:
     """End the command if the locale is not configured."""
     if locale and locale not in (locales := current_backends().settings.locales):
-        fail(f"LOCALES has no {locale}: choose from {', '.join(locales)}")
+        fail(f"LOCALES does not contain {locale}: choose from {', '.join(locales)}")
 
 
 async def _estimate(chosen: TranslationFilter, *, forgets_memory: bool) -> list[dict[str, Any]]:
     _demand_configured(chosen.locale)
     engine = make_engine(current_backends().settings)
     if engine is None:
-        fail("TRANSLATOR names no engine")
+        fail("TRANSLATOR is none, so there is no engine")
     try:
         costs = await estimate(chosen, engine, forgets_memory=forgets_memory)
     finally:
@@ -151,7 +157,7 @@ async def _estimate(chosen: TranslationFilter, *, forgets_memory: bool) -> list[
 
 @app.command("export-xliff")
 def export_xliff(
-    article_id: Annotated[UUID, typer.Argument(help="The id that the webhook answered.")],
+    article_id: Annotated[UUID, typer.Argument(help="The article_id in the webhook's response.")],
     locale: Annotated[str, typer.Argument(help="One of LOCALES.")],
 ) -> None:
     """Print an article's translation as XLIFF 2.1, for translation tools."""
@@ -168,7 +174,9 @@ def export_xliff(
 
 @app.command("import-xliff")
 def import_xliff(
-    file: Annotated[typer.FileBinaryRead, typer.Argument(help="What export-xliff printed, edited.")],
+    file: Annotated[
+        typer.FileBinaryRead, typer.Argument(help="The output of export-xliff, with your changes.")
+    ],
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -179,7 +187,7 @@ def import_xliff(
     except NoXliff as error:
         fail(str(error))
     except UnknownSegment as error:
-        fail(f"The article has no segment {error} now: export it again")
+        fail(f"The article no longer has the segment {error}: export it again")
     except BrokenCodes as error:
         fail(f"The target of unit {error} must have the inline codes of its source once, and no other markup")
     show_row({"corrected": corrected}, as_json=as_json)
@@ -210,28 +218,32 @@ def _known_locale(article: Article, asked: str) -> str:
 
 @app.command("usage")
 def show_usage(
-    month: Annotated[str | None, typer.Argument(help="Such as 2026-11; this month if left out.")] = None,
+    month: Annotated[
+        str | None, typer.Argument(help="The month, such as 2026-11. By default, the current month.")
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show what engines were asked in a month (UTC): characters and requests, by locale."""
+    """Show how many characters and requests were sent to engines in a month (UTC), by locale."""
     month = month or this_month()
     if not _MONTH.fullmatch(month):
-        fail(f"{month} is no month, which is written as 2026-11")
+        fail(f"{month} is not a month. Write it as in 2026-11")
     rows = run_command(list_usage(month))
     if not rows and not as_json:
-        typer.echo(f"No engine was asked anything in {month}")
+        typer.echo(f"No requests were sent to an engine in {month}")
     fields = ("engine", "locale", "characters", "requests")
     show_rows([{name: getattr(row, name) for name in fields} for row in rows], as_json=as_json)
 
 
 @app.command("restore")
 def restore_files(
-    article_id: Annotated[UUID | None, typer.Argument(help="Only this article; all if left out.")] = None,
+    article_id: Annotated[
+        UUID | None, typer.Argument(help="Only this article. By default, all articles.")
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Make missing files of the blog storage again: originals at once, translations by the workers."""
+    """Restore missing files in the blog storage: originals at once, translations by the workers."""
     if article_id and run_command(service.find_article(article_id)) is None:
         _fail_to_find(article_id)
     show_row(asdict(run_command(restoring.restore_files(article_id))), as_json=as_json)

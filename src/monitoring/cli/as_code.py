@@ -33,7 +33,7 @@ FileArgument = Annotated[
 
 @app.command("export")
 def export_file() -> None:
-    """Print what the team has as a file. Secrets are named as variables, and never printed."""
+    """Print a file of the team's monitors, channels and maintenance windows. Variables replace secrets."""
     with _reporting():
         typer.echo(export(Client(read_url(), read_key())), nl=False)
 
@@ -47,14 +47,16 @@ def apply_file(
         typer.Option("--dry-run", help="Show the plan, and end with status 2 if something would change."),
     ] = False,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Delete what has a key that the file does not have.")
+        bool, typer.Option("--prune", help="Delete each resource whose key is not in the file.")
     ] = False,
-    prune_limit: Annotated[int, typer.Option(min=0, help="Refuse plans that delete more than this.")] = 10,
+    prune_limit: Annotated[
+        int, typer.Option(min=0, help="Refuse a plan that deletes more resources than this.")
+    ] = 10,
     secrets_file: Annotated[
-        Path | None, typer.Option(help="Where the secrets of new webhooks are written.")
+        Path | None, typer.Option(help="The file to which the secrets of new webhooks are appended.")
     ] = None,
 ) -> None:
-    """Make the team's monitors, channels and maintenance windows as the file says.
+    """Create and change the team's monitors, channels and maintenance windows to match the file.
 
     Ends with status 0 if everything is as the file says, and with 1 if something failed. Applying again
     finishes it.
@@ -72,8 +74,8 @@ def apply_file(
         new_webhooks = [step.key for step in plan.steps if step.shows_secret]
         if new_webhooks and not dry_run and secrets_file is None:
             fail(
-                f"The secret of a new webhook is shown once: say with --secrets-file where that of"
-                f" {', '.join(new_webhooks)} is written. Nothing was done."
+                "The secret of a new webhook is shown only once: name a file for the secret of "
+                f"{', '.join(new_webhooks)} with --secrets-file. Nothing was done."
             )
         if dry_run:
             raise typer.Exit(PENDING if plan.changes else 0)

@@ -43,7 +43,10 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
     except BackendUnavailable as error:
         fail(f"{type(error).__name__}: {error}")
     except OperationalError as error:
-        fail(f"The database refused: {error}. Is it at the newest schema? Try `monitoring migrate`.")
+        fail(
+            f"The database returned an error: {error}. If its schema is not the newest, run `monitoring "
+            "migrate`."
+        )
 
 
 def check_name(name: str) -> str:

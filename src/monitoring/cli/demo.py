@@ -95,8 +95,9 @@ def warn_of_exposure(settings: Settings) -> None:
     if _is_loopback(settings.host) or not opens_loopback:
         return
     log.warning(
-        "HOST is %s: whoever reaches this service and has a key can check servers on this machine's loopback "
-        "addresses, because ALLOWED_NETWORKS opens them. Set it to other networks to close them",
+        "HOST is %s: anyone who can reach this service and has a key can check servers on this "
+        "machine's loopback addresses, because ALLOWED_NETWORKS contains them. To prevent this, set "
+        "ALLOWED_NETWORKS to other networks",
         settings.host,
     )
 

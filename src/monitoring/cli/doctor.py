@@ -113,15 +113,16 @@ async def _compare_schema(backends: Backends) -> str:
 async def _compare_clocks(backends: Backends) -> str:
     """Compare this machine's clock, which sessions use, with the database's clock, which jobs use."""
     if not backends.database.has_clock:
-        return "the database is in this machine"
+        return "the database is on this machine"
     began_at = datetime.now(UTC)
     now = await backends.database.read_time()
     ended_at = datetime.now(UTC)
     if began_at - MOST_CLOCK_DIFFERENCE <= now <= ended_at + MOST_CLOCK_DIFFERENCE:
-        return "as the database's"
+        return "agrees with the database's clock"
     seconds = (began_at - now).total_seconds()
     raise _Fault(
-        f"{abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} the database's: use NTP on both"
+        f"{abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} the database's clock: use NTP "
+        "on both machines"
     )
 
 
@@ -149,9 +150,12 @@ async def _open_a_socket(backends: Backends) -> str | None:
     if not backends.settings.ping_monitors:
         return None
     if may_ping():
-        return "the kernel allows them"
+        return "the kernel allows pings"
     if backends.settings.checks_at_once and await _exists_ping_monitor():
-        raise _Fault("the kernel allows none, so monitors are unknown: set net.ipv4.ping_group_range")
+        raise _Fault(
+            "the kernel does not allow pings, so monitors of type ping are unknown: set "
+            "net.ipv4.ping_group_range"
+        )
     return None
 
 

@@ -21,7 +21,7 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 
 @app.command("create")
 def create_encryption_key() -> None:
-    """Print a new key, one line, and keep it nowhere."""
+    """Print a new key on one line. The key is not stored."""
     typer.echo(generate_encryption_key())
 
 
@@ -31,7 +31,10 @@ def apply_encryption_keys(*, as_json: AsJson = False) -> None:
     encryption = run_command(encrypt_stored_credentials())
     show_row(encryption._asdict(), as_json=as_json)
     if encryption.unreadable:
-        fail("No key of ENCRYPTION_KEYS decrypts some rows: add the key that encrypted them, and repeat this")
+        fail(
+            "Some rows cannot be decrypted with any key of ENCRYPTION_KEYS: add the key that encrypted "
+            "them, and run this command again"
+        )
 
 
 class Encryption(NamedTuple):

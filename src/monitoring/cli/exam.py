@@ -1,4 +1,4 @@
-"""`monitoring exam`: a server that answers as the service does on a bad day, for those who post to it."""
+"""`monitoring exam`: a test server that fails as the service can fail, for systems that post to it."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def publisher(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 0,
     patience_seconds: Annotated[
-        float, typer.Option("--patience", min=1, help="Seconds within which your system sends again.")
+        float, typer.Option("--patience", min=1, help="Seconds within which your system retries.")
     ] = 60.0,
 ) -> None:
-    """Examine a publisher: it posts four articles here, and meets a 503, silence, a 202 and a 400.
+    """Test a publisher with four articles: the responses are a 503, none at all, a 202 and a 400.
 
     Point the webhook of your staging system at the URL, with the secret, and publish four new articles. The
     exam ends by itself, or with Ctrl-C. Status 0 if everything was right, else 1.

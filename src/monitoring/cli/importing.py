@@ -1,6 +1,6 @@
-"""`monitoring import`: a file of monitors as code, from what another service or program watches.
+"""`monitoring import`: print a file of monitors as code, made from the configuration of another program.
 
-The file is printed. What could not be carried over stands on standard error, and in the note of its row.
+What could not be carried over is reported on standard error, and in the note of its row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 
 _TIMEOUT_SECONDS = 30
 
-Files = Annotated[list[Path], typer.Argument(help="What was exported or saved there.")]
+Files = Annotated[list[Path], typer.Argument(help="The files that were exported or saved from it.")]
 
 
 @app.command("uptime-kuma")
@@ -44,24 +44,24 @@ def import_blackbox(files: Files) -> None:
 
 @app.command("healthchecks")
 def import_healthchecks(files: Files) -> None:
-    """Read the answer of Healthchecks' GET /api/v3/checks/."""
+    """Read the response of Healthchecks' GET /api/v3/checks/."""
     _import("healthchecks", files)
 
 
 @app.command("uptime-robot")
 def import_uptime_robot(files: Files) -> None:
-    """Read the answers of UptimeRobot's POST /v2/getMonitors."""
+    """Read the responses of UptimeRobot's POST /v2/getMonitors."""
     _import("uptime-robot", files)
 
 
 @app.command("better-stack")
 def import_better_stack(files: Files) -> None:
-    """Read the answers of Better Stack's GET /api/v2/monitors and /api/v2/heartbeats."""
+    """Read the responses of Better Stack's GET /api/v2/monitors and /api/v2/heartbeats."""
     _import("better-stack", files)
 
 
 @app.command("openapi")
-def import_openapi(url: Annotated[str, typer.Argument(help="The address of the document.")]) -> None:
+def import_openapi(url: Annotated[str, typer.Argument(help="The URL of the OpenAPI document.")]) -> None:
     """Propose a contract monitor for each operation that can safely be called."""
     try:
         answer = httpx2.get(url, timeout=_TIMEOUT_SECONDS, follow_redirects=True).raise_for_status()

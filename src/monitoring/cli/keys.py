@@ -26,9 +26,15 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 @app.command("create")
 def create_key(
     team_name: Annotated[str, typer.Argument(help="The team the key belongs to.")],
-    name: Annotated[str, typer.Option(callback=check_name, help="What you call the key.")] = "API key",
+    name: Annotated[str, typer.Option(callback=check_name, help="The key's name.")] = "API key",
     scope: Annotated[
-        list[str] | None, typer.Option(help=f"What it may do; {' and '.join(DEFAULT_SCOPES)} if left out.")
+        list[str] | None,
+        typer.Option(
+            help=(
+                "A scope of the key. Repeat the option for several. By default, "
+                f"{' and '.join(DEFAULT_SCOPES)}."
+            )
+        ),
     ] = None,
     *,
     is_test: Annotated[bool, typer.Option("--test", help="A key to the team's sandbox, for tests.")] = False,

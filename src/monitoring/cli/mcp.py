@@ -29,7 +29,7 @@ def mcp(
     port: Annotated[int, typer.Option(help="With --http, the port; 0 takes a free one.")] = 8900,
     *,
     http: Annotated[
-        bool, typer.Option("--http", help="Serve HTTP, where each caller brings a bearer token of its own.")
+        bool, typer.Option("--http", help="Serve HTTP. Each caller must send its own bearer token.")
     ] = False,
 ) -> None:
     """Give an agent tools, by the Model Context Protocol: on standard input and output, or over HTTP.

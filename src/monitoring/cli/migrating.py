@@ -21,12 +21,14 @@ log = logging.getLogger(__name__)
 _BESIDE_THE_RELEASE_BEFORE = {
     "0003_revoked_tokens": """\
 While processes of 0.1 run beside this release:
-- create no monitors with credentials, and no notification channels: 0.1 sends masked credentials and secrets;
-- unpublish and delete no articles: 0.1 publishes them again.
-docs/running.md says more under "Upgrades".""",
+- do not create monitors with credentials or notification channels: 0.1 sends masked credentials and secrets;
+- do not unpublish or delete articles: 0.1 publishes them again.
+See "Upgrades" in docs/running.md.""",
 }
 
-_ON_SQLITE = "Stop all processes of the release before first: on SQLite they cannot run beside this one."
+_ON_SQLITE = (
+    "First stop all processes of the previous release: on SQLite, they cannot run alongside this release."
+)
 
 
 def migrate_now(settings: Settings) -> str:
@@ -43,15 +45,16 @@ def migrate_now(settings: Settings) -> str:
         asyncio.run(migrate_database(settings))
     except TablesInUse as error:
         fail(
-            f"Nothing was changed: other sessions use the tables all the time ({error}). Wait for long reads,"
-            " such as a dump, or stop the processes of the service, and migrate again"
+            f"Nothing was changed: other sessions kept the tables in use ({error}). Wait until long "
+            "reads, such as a dump, have ended, or stop the processes of the service. Then migrate "
+            "again"
         )
     except DatabaseUnavailable as error:
         if error.outage:
             fail(f"Nothing was changed: the database cannot be used ({error})")
         fail(f"Nothing was changed: {error}. If a step needs longer, raise DATABASE_TIMEOUT_SECONDS")
     except OperationalError as error:
-        fail(f"Nothing was changed: the database refused ({error})")
+        fail(f"Nothing was changed: the database returned an error ({error})")
     if schema.pending:
         return f"Applied {len(schema.pending)} migrations: the schema is at {schema.newest}"
     return f"Nothing to do: the schema is at {max(schema.applied)}"
@@ -78,10 +81,10 @@ def _demand_known(schema: Schema) -> None:
     names = ", ".join(schema.unknown)
     if schema.is_too_new:
         fail(
-            f"The schema is two releases newer than this one ({names}), which would miss what was removed"
-            " since. Run a later release"
+            f"The schema is two releases newer than this release ({names}), and may lack what this "
+            "release needs. Run a later release"
         )
-    log.warning("The schema is newer than this release (%s): a later one has migrated it", names)
+    log.warning("The schema is newer than this release (%s): a later release has migrated it", names)
 
 
 def _warn_before(schema: Schema, settings: Settings) -> None:

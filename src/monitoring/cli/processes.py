@@ -67,14 +67,20 @@ def dev() -> None:
 @app.command()
 def serve(
     workers: Annotated[
-        int, typer.Option(min=1, help="Processes that share the port; several need REDIS_URL.")
+        int,
+        typer.Option(
+            min=1, help="The number of processes that share the port. More than one requires REDIS_URL."
+        ),
     ] = 1,
 ) -> None:
     """Serve the API; without REDIS_URL the worker runs in this process too. Migrate first."""
     settings = read_settings()
     configure_logging(settings)
     if workers > 1 and settings.redis_url is None:
-        fail("REDIS_URL is not set: without it one process serves and runs the tasks; leave --workers at 1")
+        fail(
+            "REDIS_URL is not set. Without it, one process serves requests and runs the tasks: leave "
+            "--workers at 1"
+        )
     if workers == 1:
         with loading():
             published_document()  # first, because the modules then reuse the memory that parsing YAML frees
@@ -105,10 +111,14 @@ def serve(
 
 @app.command()
 def worker(
-    processes: Annotated[int, typer.Option(min=1, help="Processes that run tasks.")] = 1,
+    processes: Annotated[int, typer.Option(min=1, help="The number of processes that run tasks.")] = 1,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=256, help="Articles each has at once; WORKER_THREADS if left out."),
+        typer.Option(
+            min=1,
+            max=256,
+            help="The articles that each process translates concurrently. By default, WORKER_THREADS.",
+        ),
     ] = None,
 ) -> None:
     """Run background tasks from Redis, until SIGTERM or Ctrl-C."""
@@ -139,17 +149,22 @@ def worker(
 
 @app.command()
 def checker(
-    processes: Annotated[int, typer.Option(min=1, help="Processes that check; one a core.")] = 1,
+    processes: Annotated[
+        int, typer.Option(min=1, help="The number of processes that check monitors. Use one per core.")
+    ] = 1,
 ) -> None:
     """Check monitors, until SIGTERM or Ctrl-C. Any number of these share the work."""
     settings = read_settings(CheckerSettings)
     configure_logging(settings)
     if settings.checks_at_once == 0:
-        fail("CHECKS_AT_ONCE is 0: nothing would be checked")
+        fail("CHECKS_AT_ONCE is 0, so no monitor would be checked")
     if settings.redis_url is None:
         fail("REDIS_URL is not set: without it `monitoring serve` makes the checks itself")
     if not settings.reference_urls:
-        log.warning("REFERENCE_URLS is not set: an offline machine is noticed if it watches five domains")
+        log.warning(
+            "REFERENCE_URLS is not set: this machine notices that it is offline only if it checks at least "
+            "five domains"
+        )
     if processes == 1:
         with loading():
             from monitoring.cli.checking import check  # noqa: PLC0415
@@ -243,7 +258,7 @@ def _supervise(
         try:
             stack.enter_context(supervisor.forking())
         except OSError as error:
-            fail(f"There can be no socket in the folder for temporary files, {gettempdir()}: {error}")
+            fail(f"No socket can be created in the folder for temporary files, {gettempdir()}: {error}")
         asyncio.run(supervisor.run(on_ready, on_stop, metrics.forget_process, demand))
     if supervisor.status:
         raise typer.Exit(supervisor.status)

@@ -14,8 +14,8 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 @app.command("create")
 def create_signing_key(
     algorithm: Annotated[
-        Algorithm, typer.Option(help="RS256 is known to every verifier; EdDSA makes tokens shorter.")
+        Algorithm, typer.Option(help="RS256 is supported by every verifier; EdDSA makes tokens shorter.")
     ] = Algorithm.RS256,
 ) -> None:
-    """Print a new private key, one line, and keep it nowhere."""
+    """Print a new private key on one line. The key is not stored."""
     typer.echo(generate_signing_key(algorithm))

@@ -51,7 +51,10 @@ class Stop(asyncio.Event):
         self.signal_number = signal_number
         _end_after(self._drain_seconds + self._finishing_seconds + DROPPING_SECONDS, status=1)
         if self._drain_seconds:
-            log.info("Draining: /ready is 503, and requests are taken for %g seconds", self._drain_seconds)
+            log.info(
+                "Draining: /ready returns 503, and requests are accepted for %g more seconds",
+                self._drain_seconds,
+            )
             asyncio.get_running_loop().call_later(self._drain_seconds, self.set)
         else:
             self.set()
@@ -130,7 +133,7 @@ def _end_after(seconds: float, *, status: int) -> None:
 
 def _end_now(status: int) -> None:
     if status:
-        log.warning("Something did not stop in time: the process ends without it")
+        log.warning("Not all work stopped in time: the process exits anyway")
     os._exit(status)
 
 

@@ -169,7 +169,7 @@ class Supervisor:
             except (OSError, EOFError) as error:
                 pause_seconds = min(pause_seconds * 2 or 1.0, MAX_PAUSE_SECONDS)
                 log.warning(
-                    "No process can be started (%r); it is tried again in %g seconds", error, pause_seconds
+                    "No process can be started (%r); the next attempt is in %g seconds", error, pause_seconds
                 )
                 await self._pause(pause_seconds)
         return None
@@ -242,7 +242,7 @@ class _Child:
     def describe_end(self) -> str:
         """Return how the process ended, as the predicate of a sentence."""
         if self.status == UNKNOWN_STATUS:
-            return "is told to stop, because the process that forked it has ended"
+            return "is being stopped, because the process that forked it has ended"
         return f"ended with status {self.status}"
 
     def tell_to_stop(self) -> None:

@@ -24,18 +24,20 @@ app = typer.Typer(no_args_is_help=True, help=__doc__)
 
 
 PlanArgument = Annotated[str | None, typer.Argument(metavar="PLAN", help="One of the plans in PLANS.")]
-PlanOption = Annotated[str | None, typer.Option("--plan", help="The same, as an option.")]
+PlanOption = Annotated[
+    str | None, typer.Option("--plan", help="The plan, as an option instead of an argument.")
+]
 
 
 @app.command("create")
 def create_team(
-    name: Annotated[str, typer.Argument(callback=check_name, help="The team's name, unique.")],
+    name: Annotated[str, typer.Argument(callback=check_name, help="The team's name, which must be unique.")],
     plan: PlanArgument = None,
     plan_option: PlanOption = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Create a team on a plan; the plan says how many monitors it can have. The first one if left out."""
+    """Create a team on a plan, which limits its monitors. By default, the first plan in PLANS."""
     plan = _chosen(plan, plan_option) or next(iter(read_settings().plans))
     try:
         team = run_command(service.create_team(name, plan, _read_max_monitors(plan)))
@@ -52,10 +54,10 @@ def change_plan(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Move a team to a plan, or apply its plan's present limit. Monitors beyond the limit stay."""
+    """Move a team to a plan, or apply its plan's current limit. Monitors beyond the limit are kept."""
     plan = _chosen(plan, plan_option)
     if plan is None:
-        fail("Say which plan: one of those in PLANS")
+        fail("No plan is given: name one of those in PLANS")
     team = run_command(service.change_plan(name, plan, _read_max_monitors(plan)))
     if team is None:
         fail(f"There is no team {name}")
@@ -70,7 +72,7 @@ def list_teams(*, as_json: AsJson = False) -> None:
 
 def _chosen(argument: str | None, option: str | None) -> str | None:
     if argument and option and argument != option:
-        fail(f"Say one plan, not {argument} and {option}")
+        fail(f"Two plans are given, {argument} and {option}: name only one")
     return argument or option
 
 

@@ -29,7 +29,10 @@ def invite_user(
     email: Email,
     team_name: Annotated[str, typer.Option("--team", help="The team to join.")],
     role: Annotated[
-        Role | None, typer.Option(help="If left out, owner for a team without one, else member.")
+        Role | None,
+        typer.Option(
+            help="The person's role. By default, owner if the team has no owner, and member otherwise."
+        ),
     ] = None,
     *,
     as_json: AsJson = False,
@@ -117,7 +120,10 @@ def _show_code(invited: Invited, *, as_json: bool) -> None:
         "expires_at": represent_moment(invitation.expires_at),
     }
     show_row(shown, as_json=as_json)
-    typer.echo("Hand over address and code: the code is not stored and cannot be shown again.", err=True)
+    typer.echo(
+        "Give the person the address and the code. The code is not stored and cannot be shown again.",
+        err=True,
+    )
 
 
 def _represent_user(user: User) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def demand_what_tasks_need(settings: Settings) -> None:
     demand_migrated_database(settings)
     demand_working_engine(settings)
     if settings.translator == "none":
-        log.warning("TRANSLATOR is none: articles wait untranslated")
+        log.warning("TRANSLATOR is none: articles stay queued and are not translated")
 
 
 def demand_working_engine(settings: Settings) -> None:

@@ -69,7 +69,7 @@ async def _store_while_leased(
         except DatabaseUnavailable as error:
             if lease_ends_at is None or now >= lease_ends_at:
                 raise
-            note_delay("Storing what came of a notification", error)
+            note_delay("Storing the result of a notification", error)
             await asyncio.sleep(STORE_AGAIN_SECONDS)
 
 

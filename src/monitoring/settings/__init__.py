@@ -54,49 +54,53 @@ class Settings(BaseSettings):
     host: str = _setting("Address to listen on", "127.0.0.1")
     port: int = _setting("Port to listen on", 8000, ge=0, le=65535)
     base_url: value_types.BaseUrl = _derived(
-        "Public address of the service, as clients and the document see it",
+        "Public URL of the service, which clients use and the OpenAPI document contains",
         "http://HOST:PORT",
         lambda given: f"http://{given['host']}:{given['port']}",
     )
-    trusted_proxies: value_types.Networks = _setting("Networks whose X-Forwarded-For is believed", ())
+    trusted_proxies: value_types.Networks = _setting(
+        "Networks of proxies whose X-Forwarded-For header is trusted", ()
+    )
     connections_per_address: int = _setting(
-        "Most connections that a process keeps for one address, or for a /64 of IPv6; "
-        "those of TRUSTED_PROXIES do not count",
+        "Maximum open connections of one IPv4 address or one IPv6 /64 to a process; connections of "
+        "TRUSTED_PROXIES are not limited",
         200,
         ge=1,
     )
     client_timeout_seconds: float = _setting(
-        "Time for a request's head, and again for its body and for reading the answer; "
-        "there, every 4 KiB give a second more",
+        "Seconds that a client has to send a request's head, again to send its body, and again to read "
+        "the response. Each 4 KiB of body or response adds a second",
         20.0,
         gt=0,
         le=3600,
     )
     keep_alive_seconds: int = _setting(
-        "How long a connection may be idle between two requests; longer than a proxy in front keeps its own",
+        "Seconds that a connection may be idle between two requests; must exceed the idle timeout of a "
+        "proxy in front",
         75,
         ge=1,
         le=3600,
     )
-    max_body_bytes: int = _setting("Largest request body that is read", 1_048_576, ge=1024, le=67_108_864)
+    max_body_bytes: int = _setting("Maximum size of a request body", 1_048_576, ge=1024, le=67_108_864)
     log_level: value_types.LogLevel = _setting("debug, info, warning, error or critical", "info")
     log_format: Literal["text", "json"] = _setting(
         "text (one line a record) or json (one object a line)", "text"
     )
     access_log: bool = _setting("Log every request", default=False)
-    metrics_host: str = _setting("Address of the Prometheus metrics", "127.0.0.1")
+    metrics_host: str = _setting("Address on which Prometheus metrics are served", "127.0.0.1")
     metrics_port: int | None = _setting(
-        "Port of the Prometheus metrics; without it there are none", None, ge=0, le=65535
+        "Port on which Prometheus metrics are served; if unset, they are not", None, ge=0, le=65535
     )
     otel_exporter_otlp_endpoint: value_types.EngineUrl = _setting(
-        "Address of an OpenTelemetry collector (OTLP over HTTP); without it there are no traces", None
+        "URL of an OpenTelemetry collector (OTLP over HTTP); if unset, there are no traces", None
     )
     shutdown_timeout_seconds: float = _setting(
-        "How long requests and tasks may take to finish when the service is stopped", 10.0, ge=0, le=600
+        "Seconds that requests and tasks have to finish when the service is stopped", 10.0, ge=0, le=600
     )
 
     drain_seconds: float = _setting(
-        "How long a stopping API still takes requests while /ready is 503, for load balancers to notice",
+        "Seconds that a stopping API still accepts requests while /ready returns 503, to let load "
+        "balancers notice",
         0.0,
         ge=0,
         le=600,
@@ -113,23 +117,26 @@ class Settings(BaseSettings):
         "PostgreSQL connections a process keeps open", 1, ge=0, le=1000
     )
     database_pool_max_connections: int = _setting(
-        "Most PostgreSQL connections of a process", 10, ge=1, le=1000
+        "Maximum PostgreSQL connections of a process", 10, ge=1, le=1000
     )
-    database_timeout_seconds: float = _setting("Longest wait for a lock or a statement", 10.0, gt=0, le=600)
+    database_timeout_seconds: float = _setting(
+        "Seconds to wait for a lock or a statement", 10.0, gt=0, le=600
+    )
     redis_url: value_types.RedisUrl = _setting(
-        "redis:// URL for queue and counters; without it both live in the process", None
+        "redis:// URL for the queue and counters; if unset, the process keeps both in its memory", None
     )
     blog_storage_url: value_types.StorageUrl = _setting(
-        "Blog storage: file:///folder, s3://, gs:// or az:// URL; without it the webhook answers 503", None
+        "Blog storage: file:///folder, s3://, gs:// or az:// URL; if unset, the webhook returns 503", None
     )
     blog_export: Literal["json", "hugo", "astro", "next", "eleventy", "markdown", "none"] = _setting(
-        "Files beside the JSON, for a site generator: json (none), hugo, astro, next or eleventy; "
-        "markdown is the layout of 0.1.0",
+        "Files written in addition to the JSON, for a site generator: json (no additional files), "
+        "hugo, astro, next or eleventy; markdown is the layout of 0.1.0",
         "json",
     )
     site_page_url: value_types.PageUrl = _setting(
-        "Address of an article on the site, such as https://blog.example.com/{locale}/{slug}/; "
-        "with it, the blog storage has a sitemap and feeds, and links lead to translations",
+        "URL of an article on the site, such as https://blog.example.com/{locale}/{slug}/; if set, a "
+        "sitemap and feeds are written to the blog storage, and links between articles lead to "
+        "translations",
         None,
     )
 
@@ -145,70 +152,79 @@ class Settings(BaseSettings):
         min_length=1,
     )
     webhook_secrets: value_types.WebhookSecrets = _setting(
-        "Accepted X-Webhook-Secret values, each at least 16 characters; without one the webhook answers 503",
+        "Accepted X-Webhook-Secret values, each at least 16 characters; if unset, the webhook returns 503",
         (),
     )
     webhook_test_secrets: value_types.WebhookSecrets = _setting(
-        "Secrets of publishers that test, each at least 16 characters: what is submitted with one is judged "
-        "as any submission, published nowhere and dropped after a day",
+        "Secrets for publishers' tests, each at least 16 characters: a submission with one is "
+        "validated like any other, but it is not published, and is deleted after a day",
         (),
     )
     ghost_webhook_secrets: value_types.WebhookSecrets = _setting(
-        "Secrets of Ghost's webhooks, each at least 16 characters; their signature then stands in for "
-        "X-Webhook-Secret",
+        "Secrets of Ghost's webhooks, each at least 16 characters; Ghost's signature is then accepted "
+        "instead of X-Webhook-Secret",
         (),
     )
     outrank_access_tokens: value_types.WebhookSecrets = _setting(
-        "Access tokens of Outrank, each at least 16 characters; one then stands in for X-Webhook-Secret", ()
+        "Access tokens of Outrank, each at least 16 characters; a token is then accepted instead of "
+        "X-Webhook-Secret",
+        (),
     )
     webhook_require_bearer: bool = _setting("Require a bearer token at the webhook too", default=False)
     plans: value_types.Plans = _setting(
-        "Plans and the monitors each allows; the first is the default", "free=10,team=100,business=1000"
+        "Plans, and how many monitors each allows; the first is the default", "free=10,team=100,business=1000"
     )
     rate_limit_api: Annotated[RateLimitPolicy, NoDecode, value_types.read_rate_limit("api")] = _setting(
-        "Requests of one API key, and of one person in the app / window in seconds", "600/60"
+        "Maximum requests of one API key, and of one person in the app / window in seconds", "600/60"
     )
     rate_limit_token: Annotated[RateLimitPolicy, NoDecode, value_types.read_rate_limit("token")] = _setting(
-        "Token requests of one address / window in seconds", "30/60"
+        "Maximum token requests of one address / window in seconds", "30/60"
     )
     rate_limit_webhook_failures: Annotated[
         RateLimitPolicy, NoDecode, value_types.read_rate_limit("webhook_failures")
-    ] = _setting("Wrong webhook secrets of one address / window in seconds", "20/60")
+    ] = _setting("Maximum requests with a wrong webhook secret of one address / window in seconds", "20/60")
     rate_limit_pings: Annotated[RateLimitPolicy, NoDecode, value_types.read_rate_limit("pings")] = _setting(
-        "Pings of one heartbeat, and of one address to heartbeats that do not exist / window in seconds",
+        "Maximum pings of one heartbeat, and of one address to heartbeats that do not exist / window "
+        "in seconds",
         "60/60",
     )
     rate_limit_check_now: Annotated[RateLimitPolicy, NoDecode, value_types.read_rate_limit("check_now")] = (
-        _setting("Checks a team asks for beside the regular ones / window in seconds", "10/60")
+        _setting(
+            "Maximum checks that a team requests in addition to the scheduled checks / window in seconds",
+            "10/60",
+        )
     )
     rate_limit_notifications: Annotated[
         RateLimitPolicy, NoDecode, value_types.read_rate_limit("notifications")
-    ] = _setting("Notifications a team asks for (tests, redeliveries) / window in seconds", "30/60")
+    ] = _setting(
+        "Maximum notifications that a team requests (tests, redeliveries) / window in seconds", "30/60"
+    )
     rate_limit_confirmations: Annotated[
         RateLimitPolicy, NoDecode, value_types.read_rate_limit("confirmations")
     ] = _setting(
-        "Messages that ask one address to confirm a team's channel, or to join a team / window in seconds; "
-        "for all addresses of a team four times as many",
+        "Maximum messages to one address with a request to confirm a team's channel or to join a team "
+        "/ window in seconds; four times as many to all addresses of a team",
         "5/86400",
     )
     rate_limit_sign_in: Annotated[RateLimitPolicy, NoDecode, value_types.read_rate_limit("sign_in")] = (
         _setting(
-            "Passwords tried in the app for one email by one address, in one browser that has signed in "
-            "before, and with one code / window in seconds",
+            "Maximum password attempts in the app / window in seconds. Counted per email and client "
+            "address, per browser that has signed in before, and per invitation or password link",
             "20/300",
         )
     )
     rate_limit_sign_in_address: Annotated[
         RateLimitPolicy, NoDecode, value_types.read_rate_limit("sign_in_address")
     ] = _setting(
-        "Passwords tried in new browsers by one address, for all emails and codes / window in seconds",
+        "Maximum password attempts of one client address in new browsers, for all emails and links / "
+        "window in seconds",
         "60/300",
     )
     rate_limit_sign_in_email: Annotated[
         RateLimitPolicy, NoDecode, value_types.read_rate_limit("sign_in_email")
     ] = _setting(
-        "Passwords tried in new browsers for one email, by all addresses / window in seconds; "
-        "at least four times what one address may try",
+        "Maximum password attempts for one email in new browsers, from all client addresses / window "
+        "in seconds; at least four times the limit of one address",
         "2000/3600",
     )
 
@@ -225,33 +241,35 @@ class Settings(BaseSettings):
 
     # Checks of monitors, and notifications
     allowed_networks: value_types.Networks = _setting(
-        "Networks that may be reached although they are not public, such as 10.0.0.0/8", ()
+        "Private networks that the service may connect to, such as 10.0.0.0/8", ()
     )
     dns_servers: value_types.NameServers = _setting(
-        "Name servers, address or address:port; without them the system's", ()
+        "DNS servers, as address or address:port; if unset, those of the system", ()
     )
     ca_file: value_types.AuthoritiesFile = _setting(
-        "PEM file of the certificate authorities to trust; without it the usual ones", None
+        "PEM file of the certificate authorities to trust; if unset, the default ones", None
     )
     ping_monitors: bool = _setting(
         "Allow monitors of type ping, where the kernel allows pings (net.ipv4.ping_group_range)", default=True
     )
     smtp_url: value_types.MailServerUrl = _setting(
-        "Mail server for channels to email: smtp://user:password@host:587 (STARTTLS) or smtps://…:465; "
-        "smtp://…?tls=none for one on this machine",
+        "Mail server that sends emails: smtp://user:password@host:587 (STARTTLS) or smtps://…:465; "
+        "smtp://…?tls=none for a server on this machine",
         None,
     )
     email_from: value_types.Sender = _setting(
-        "Sender of emails, such as Monitoring <monitoring@example.com>; without it there are none", None
+        "Sender of emails, such as Monitoring <monitoring@example.com>; required with SMTP_URL", None
     )
     reference_urls: value_types.ReferenceUrls = _setting(
-        "Addresses that show whether this machine is online: if none answers, failures are unknown", ()
+        "URLs to request to find out whether this machine is online; if none responds, failed checks "
+        "count as unknown",
+        (),
     )
     checks_at_once: int = _setting(
-        "Most checks of a process at once; 0 turns checking off", 200, ge=0, le=5000
+        "Maximum concurrent checks of a process; 0 turns checking off", 200, ge=0, le=5000
     )
-    checks_per_team: int = _setting("Of these, most checks of one team", 100, ge=1, le=5000)
-    checks_per_host: int = _setting("Of these, most checks of one host", 20, ge=1, le=5000)
+    checks_per_team: int = _setting("Maximum concurrent checks of one team in a process", 100, ge=1, le=5000)
+    checks_per_host: int = _setting("Maximum concurrent checks of one host in a process", 20, ge=1, le=5000)
     check_retention_days: int = _setting("Days for which results of checks are kept", 14, ge=2, le=400)
     hourly_retention_days: int = _setting("Days for which hourly response times are kept", 100, ge=2, le=4000)
     daily_retention_days: int = _setting("Days for which daily response times are kept", 800, ge=2, le=4000)
@@ -259,44 +277,54 @@ class Settings(BaseSettings):
     # Translation
     locales: value_types.Locales = _setting("Locales every article is translated into", "es,pt,fr,it,ca")
     translator: Literal["none", "pseudo", "apertium", "deepl", "libretranslate", "openai"] = _setting(
-        "Engine: none (rows wait), pseudo (a demonstration), apertium, deepl, libretranslate or openai",
+        "Translation engine: none (articles stay queued), pseudo (a demonstration), apertium, deepl, "
+        "libretranslate or openai",
         "none",
     )
-    translator_url: value_types.EngineUrl = _setting("Address of the engine; needed for libretranslate", None)
-    translator_api_key: SecretStr | None = _setting("Key of the engine; needed for deepl and openai", None)
-    translator_timeout_seconds: float = _setting(
-        "Longest wait for one answer of the engine", 30.0, gt=0, le=600
+    translator_url: value_types.EngineUrl = _setting("URL of the engine; required for libretranslate", None)
+    translator_api_key: SecretStr | None = _setting(
+        "API key of the engine; required for deepl and openai", None
     )
-    translator_concurrency: int = _setting("Requests a process sends to the engine at once", 4, ge=1, le=256)
+    translator_timeout_seconds: float = _setting(
+        "Seconds to wait for a response of the engine", 30.0, gt=0, le=600
+    )
+    translator_concurrency: int = _setting(
+        "Maximum concurrent requests of a process to the engine", 4, ge=1, le=256
+    )
     translator_rate: Annotated[
         RateLimitPolicy | None, NoDecode, value_types.read_rate_limit("translator")
     ] = _setting(
-        "Requests a process sends to the engine / window in seconds, such as 10/1; without it no limit",
+        "Maximum requests of a process to the engine / window in seconds, such as 10/1; if unset, "
+        "there is no limit",
         None,
     )
     deepl_formality: Literal["default", "more", "less", "prefer_more", "prefer_less"] = _setting(
-        "Formality to ask DeepL for", "default"
+        "Formality that DeepL uses", "default"
     )
     deepl_glossaries: value_types.Glossaries = _setting(
-        "Glossaries of DeepL: locale=glossary id, such as es=…,fr=…", {}
+        "DeepL glossaries: locale=glossary id, such as es=…,fr=…", {}
     )
-    openai_model: str | None = _setting("Model; needed for openai", None)
+    openai_model: str | None = _setting("Model; required for openai", None)
     openai_instructions: str | None = _setting(
-        "Instructions for the model beside the rules of the format: style, terms", None
+        "Instructions for the model in addition to the built-in ones, such as about style or terms", None
     )
     brand_names: value_types.Names = _setting("Names that are never translated", ())
     terms_file: Path | None = _setting(
         "CSV file of terms: how each is translated into a locale, or that it is not translated", None
     )
-    translation_max_attempts: int = _setting("Attempts before a translation is failed", 8, ge=1, le=100)
+    translation_max_attempts: int = _setting(
+        "Attempts before a translation counts as failed", 8, ge=1, le=100
+    )
     translation_max_english_percent: int = _setting(
-        "Percent of an article's segments that may stay in English, before a translation is failed",
+        "Maximum percentage of an article's segments that may stay in English; above it, the "
+        "translation fails",
         50,
         ge=0,
         le=100,
     )
     translation_monthly_characters: int | None = _setting(
-        "Characters a month (UTC) that the engine is asked before translations wait; without it no limit",
+        "Maximum characters sent to the engine in a calendar month (UTC); then translations wait for "
+        "the next month. If unset, there is no limit",
         None,
         ge=1,
     )
@@ -304,10 +332,13 @@ class Settings(BaseSettings):
         "Seconds until a worker's claim on a translation ends, unless it is renewed", 30, ge=5, le=3600
     )
     sweep_interval_seconds: float = _setting(
-        "Seconds between searches for work that no message asks for", 5.0, gt=0, le=3600
+        "Seconds between searches of the database for work whose queue message is missing", 5.0, gt=0, le=3600
     )
     worker_threads: int = _setting(
-        "Articles a worker process translates at once, each into all its locales", 4, ge=1, le=256
+        "Maximum articles that a worker process translates concurrently, each into all its locales",
+        4,
+        ge=1,
+        le=256,
     )
 
     @property
@@ -321,7 +352,7 @@ class Settings(BaseSettings):
         cls, test_secrets: tuple[SecretStr, ...], info: ValidationInfo
     ) -> tuple[SecretStr, ...]:
         if not set(test_secrets).isdisjoint(info.data.get("webhook_secrets", ())):
-            raise ValueError("must have none of WEBHOOK_SECRETS")
+            raise ValueError("must not contain any of WEBHOOK_SECRETS")
         return test_secrets
 
     @field_validator("database_pool_max_connections")
@@ -346,7 +377,7 @@ class Settings(BaseSettings):
         of_address = [info.data[name].most_in(of_email.window_seconds) for name in names if name in info.data]
         if of_address and of_email.limit < 4 * min(of_address):
             raise ValueError(
-                "must allow at least four times what one address may try in the same time "
+                "must allow at least four times as many attempts as one address has in the same time "
                 "(RATE_LIMIT_SIGN_IN, RATE_LIMIT_SIGN_IN_ADDRESS)"
             )
         return of_email

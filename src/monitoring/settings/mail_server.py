@@ -52,7 +52,7 @@ def read_mail_server(url: str) -> MailServer:
         raise ValueError("is not a valid URL") from None
     if not host or not _HOST.fullmatch(host) or port == 0 or parts.path not in {"", "/"} or parts.fragment:
         raise ValueError(
-            "must name a host and perhaps a port, such as smtp://user:password@mail.example.com:587"
+            "must contain a host and optionally a port, such as smtp://user:password@mail.example.com:587"
         )
     security = _read_security(parts.scheme, parts.query)
     if (parts.username is None) != (parts.password is None):
@@ -87,4 +87,4 @@ def _read_security(scheme: str, query: str) -> Security:
         return Security.TLS
     if scheme == "smtp" and query in {"", "tls=none"}:
         return Security.NONE if query else Security.STARTTLS
-    raise ValueError("takes no option but ?tls=none, and that only after smtp://")
+    raise ValueError("may have only the option ?tls=none, and only with smtp://")

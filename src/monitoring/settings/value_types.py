@@ -55,7 +55,7 @@ def _demand_length(minimum: int) -> AfterValidator:
 
 def _demand_distinct(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
     if len({secret.get_secret_value() for secret in secrets}) < len(secrets):
-        raise ValueError("one is given twice")
+        raise ValueError("must not contain the same value twice")
     return secrets
 
 
@@ -77,7 +77,7 @@ def _demand_fernet_keys(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]
 def _demand_header_text(secrets: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
     """Refuse non-ASCII secrets, because clients encode them differently in headers."""
     if not all(re.fullmatch("[!-~]*", secret.get_secret_value()) for secret in secrets):
-        raise ValueError("each must be printable ASCII without spaces, since a header carries it")
+        raise ValueError("each must be printable ASCII without spaces, because it is sent in a header")
     return secrets
 
 
@@ -108,9 +108,7 @@ def _demand_postgres_options(secret: SecretStr) -> SecretStr:
         return secret
     options = parse_qsl(url.query, keep_blank_values=True)
     if not {name for name, _ in options} <= POSTGRES_OPTIONS:
-        raise ValueError(
-            f"has an option that the service does not take; it takes {', '.join(sorted(POSTGRES_OPTIONS))}"
-        )
+        raise ValueError(f"has an unsupported option; supported are {', '.join(sorted(POSTGRES_OPTIONS))}")
     if any(value not in SSL_MODES for name, value in options if name in {"ssl", "sslmode"}):
         raise ValueError(f"sslmode must be one of {', '.join(SSL_MODES)}")
     return secret
@@ -122,7 +120,7 @@ def _demand_redis_options(secret: SecretStr | None) -> SecretStr | None:
         if secret:
             ConnectionPool.from_url(secret.get_secret_value()).make_connection()
     except (RedisError, TypeError, ValueError):
-        raise ValueError("has an option that the Redis client does not take") from None
+        raise ValueError("has an option that the Redis client does not support") from None
     return secret
 
 
@@ -160,9 +158,9 @@ def normalise_locale(locale: str) -> str:
 def _check_locales(locales: tuple[str, ...]) -> tuple[str, ...]:
     normalised = tuple(map(normalise_locale, locales))
     if any(locale.partition("-")[0] == "en" for locale in normalised):
-        raise ValueError("must not name English: articles arrive in it")
+        raise ValueError("must not contain English, because articles are submitted in English")
     if len(set(normalised)) < len(normalised):
-        raise ValueError("names a locale twice")
+        raise ValueError("contains a locale twice")
     return normalised
 
 
@@ -196,7 +194,7 @@ def _check_page_url(url: str) -> str:
     placeholders = set(re.findall(r"\{([^{}]*)\}", url))
     has_locale = not placeholders.isdisjoint({"locale", "lowercase_locale"})
     if "slug" not in placeholders or not has_locale:
-        raise ValueError("must have {slug}, and {locale} or {lowercase_locale}")
+        raise ValueError("must contain {slug}, and {locale} or {lowercase_locale}")
     without = re.sub(r"\{(slug|locale|lowercase_locale)\}", "", url)
     if not re.fullmatch(r"https?://[^\s/?#@{}]+/[^\s#{}]*", without) or "{" in url.split("/")[2]:
         raise ValueError("must be an http:// or https:// URL with placeholders in its path")
@@ -211,7 +209,7 @@ def read_rate_limit(name: str) -> BeforeValidator:
             return value
         matched = re.fullmatch(r"([1-9]\d{0,8})/([1-9]\d{0,4})", value)
         if not matched:
-            raise ValueError("must read requests/seconds, such as 600/60")
+            raise ValueError("must have the form requests/seconds, such as 600/60")
         return RateLimitPolicy(name, int(matched[1]), int(matched[2]))
 
     return BeforeValidator(read)
@@ -222,7 +220,7 @@ def _read_plans(value: object) -> object:
         return value
     plans = re.findall(r"([a-z][a-z0-9_-]{0,39})=(\d{1,9})(?:,|$)", value)
     if not plans or ",".join(map("=".join, plans)) != value:
-        raise ValueError("must read plan=monitors, such as free=10,team=100")
+        raise ValueError("must have the form plan=monitors, such as free=10,team=100")
     return {name: int(max_monitors) for name, max_monitors in plans}
 
 
@@ -231,7 +229,7 @@ def _read_glossaries(value: object) -> object:
         return value
     pairs = [pair.partition("=") for pair in value.split(",")]
     if not all(locale and glossary_id for locale, _, glossary_id in pairs):
-        raise ValueError("must read locale=glossary id, such as es=...,fr=...")
+        raise ValueError("must have the form locale=glossary id, such as es=...,fr=...")
     return {normalise_locale(locale.strip()): glossary_id.strip() for locale, _, glossary_id in pairs}
 
 

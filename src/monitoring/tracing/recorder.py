@@ -112,9 +112,9 @@ class _PatientExporter(SpanExporter):
         result = self._exporter.export(spans)
         is_away = result is not SpanExportResult.SUCCESS
         if is_away and not self._is_away:
-            log.warning("The collector of OTEL_EXPORTER_OTLP_ENDPOINT takes no spans: they are dropped")
+            log.warning("The collector of OTEL_EXPORTER_OTLP_ENDPOINT accepts no spans: they are dropped")
         if self._is_away and not is_away:
-            log.info("Over: the collector of OTEL_EXPORTER_OTLP_ENDPOINT takes spans again")
+            log.info("Over: the collector of OTEL_EXPORTER_OTLP_ENDPOINT accepts spans again")
         self._is_away = is_away
         return result
 

@@ -108,7 +108,7 @@ class Endpoint:
         try:
             self._responses.check(reply.status, header_names, reply.media_type, reply.json_value)
         except BrokenPromise as broken:
-            log.error("%s answered against the document: %s", self._operation_id, broken)  # noqa: TRY400
+            log.error("the response of %s violates the OpenAPI document: %s", self._operation_id, broken)  # noqa: TRY400
             raise Problem("internal_error") from None
         await send_reply(reply, scope, send)
 

@@ -100,7 +100,7 @@ class ProblemMiddleware(ErrorMiddleware):
         try:
             response = self._catalogue.respond(problem.name, problem.headers, problem.values)
         except KeyError as missing:
-            log.error("problem %s lacks %s", problem.name, missing, exc_info=error)  # noqa: TRY400
+            log.error("the problem %s has no value for %s", problem.name, missing, exc_info=error)  # noqa: TRY400
             response = self._catalogue.respond("internal_error")
         return Reply(response.body, response.status, response.headers)
 

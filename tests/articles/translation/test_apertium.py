@@ -100,7 +100,7 @@ class TestPipe:
 
     @pytest.mark.parametrize(
         ("command", "patience_seconds", "reason"),
-        [("tail -f /dev/null", 0.2, "gave no answer"), ("true", 30, "died twice")],
+        [("tail -f /dev/null", 0.2, "did not respond"), ("true", 30, "died twice")],
     )
     def test_silence_and_death_are_transient(
         self, command: str, patience_seconds: float, reason: str, tmp_path: Path

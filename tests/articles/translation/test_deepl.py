@@ -72,7 +72,7 @@ class TestRequest:
     @pytest.mark.parametrize("text", [None, 1, ["one"]])
     def test_an_answer_that_is_no_text_is_asked_for_later(self, text: object, server: DeepLServer) -> None:
         server.reply_next(Reply(200, {"translations": [{"text": text}]}))
-        with pytest.raises(TransientEngineError, match="does not read like DeepL's"):
+        with pytest.raises(TransientEngineError, match="in an unexpected format"):
             DeepL(KEY, url=server.url).translate(["one"], "en", "es")
 
     def test_where_tags_are_not_kept_words_go_without_them(self, server: DeepLServer) -> None:
@@ -207,7 +207,7 @@ class TestCheck:
 
     def test_formality_is_demanded_only_where_it_exists(self, server: DeepLServer) -> None:
         assert DeepL(KEY, url=server.url, formality="less").check(["es", "sv"]) == [
-            "DeepL cannot choose the formality of sv; prefer_less asks for it only where it can"
+            "DeepL has no choice of formality for sv; prefer_less applies only to locales that have it"
         ]
         assert DeepL(KEY, url=server.url, formality="prefer_less").check(["es", "sv"]) == []
 

@@ -128,17 +128,17 @@ class TestFailure:
     @pytest.mark.parametrize(
         ("reply", "reason", "retry_after_seconds"),
         [
-            (Reply(429, headers={"Retry-After": "7"}), r"got too many requests \(429\)", 7),
-            (Reply(429), r"got too many requests \(429\)", None),
+            (Reply(429, headers={"Retry-After": "7"}), r"received too many requests \(429\)", 7),
+            (Reply(429), r"received too many requests \(429\)", None),
             (Reply(500, b"<h1>oops</h1>"), r"failed \(500\)", None),
             (Reply(503, headers={"Retry-After": "120"}), r"failed \(503\)", 120),
             (Reply(504), r"failed \(504\)", None),
             (Reply(529), r"failed \(529\)", None),
-            (Reply(200, b"<html>"), "answer", None),
-            (Reply(200, b""), "answer", None),
-            (Reply(200, []), "answer", None),
-            (Reply(200, {"translations": [], "translatedText": [], "choices": []}), "answer", None),
-            (Reply(200, {"translations": [{}], "translatedText": [1], "choices": [{}]}), "answer", None),
+            (Reply(200, b"<html>"), "return", None),
+            (Reply(200, b""), "return", None),
+            (Reply(200, []), "return", None),
+            (Reply(200, {"translations": [], "translatedText": [], "choices": []}), "return", None),
+            (Reply(200, {"translations": [{}], "translatedText": [1], "choices": [{}]}), "return", None),
         ],
     )
     def test_of_the_server_is_tried_again(
@@ -165,14 +165,14 @@ class TestFailure:
         engine = engine_for(server, timeout_seconds=0.2)
         engine.check(["es"])
         server.reply_next(SILENCE)
-        with pytest.raises(TransientEngineError, match="gave no answer"):
+        with pytest.raises(TransientEngineError, match="did not respond"):
             engine.translate(["one"], "en", "es")
 
     def test_to_answer_at_all_is_tried_again(self, server: TranslationServer) -> None:
         engine = engine_for(server)
         engine.check(["es"])
         server.reply_next(HANG_UP)
-        with pytest.raises(TransientEngineError, match="gave no answer"):
+        with pytest.raises(TransientEngineError, match="did not respond"):
             engine.translate(["one"], "en", "es")
 
     def test_tells_no_secret(self, engine: Engine, server: TranslationServer) -> None:

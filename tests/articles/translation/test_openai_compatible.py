@@ -78,7 +78,7 @@ class TestAnswer:
     @pytest.mark.parametrize("content", ["", "Of course!", "[]", "{}", '{"translations": []}', '"1"'])
     def test_without_a_single_number_it_is_none(self, content: str, server: OpenAIServer) -> None:
         server.reply_next(said(content))
-        with pytest.raises(TransientEngineError, match="no object of numbered translations"):
+        with pytest.raises(TransientEngineError, match="did not return an object of numbered translations"):
             engine_for(server).translate(["one", "two"], "en", "es")
 
     def test_numbers_and_texts_nobody_asked_for_are_ignored(self, server: OpenAIServer) -> None:

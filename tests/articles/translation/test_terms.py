@@ -50,7 +50,7 @@ class TestFile:
             ),
             (
                 "locale,term,translation\nes-MX,shoe,tenis\nes,shoe,zapato\nes-mx,shoe,tenis\n",
-                "line 4 has the locale and the term of line 2 again",
+                "line 4 repeats the locale and the term of line 2",
             ),
             ('locale,term,translation\nes,"shoe" s,zapato\n', "line 2 is not CSV: "),
             (b"locale,term,translation\nes,shoe,calzado\nes,sock,calcet\xedn\n", "is not UTF-8"),

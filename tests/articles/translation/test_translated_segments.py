@@ -54,7 +54,7 @@ class TestTranslateSegments:
     def test_a_wrong_number_of_answers_is_an_error_of_the_engine(self) -> None:
         engine = FunctionEngine(str.upper)
         engine.translate = lambda *_: ["ONE"]  # type: ignore[method-assign]
-        with pytest.raises(TransientEngineError, match="answered 1 texts to 2 segments"):
+        with pytest.raises(TransientEngineError, match="returned 1 texts for 2 segments"):
             translate_segments(["one", "two"], engine, "en", "es", {})
 
 

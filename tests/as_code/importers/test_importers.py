@@ -370,7 +370,7 @@ def test_uptime_kuma_is_read_from_its_backup(pipeline: Pipeline, tmp_path: Path)
     assert monitors["cache"]["url"] == "tcp://cache.example.com:6379"
     assert monitors["cache"]["interval_seconds"] == 30
     assert monitors["backup"]["heartbeat"] == {"period_seconds": 86400}
-    assert "Container: left out: monitors of type docker are not known here" in ended.err.splitlines()
+    assert "Container: left out: monitors of type docker are not supported" in ended.err.splitlines()
 
 
 def test_uptime_kuma_is_read_from_its_database(pipeline: Pipeline, tmp_path: Path) -> None:
@@ -395,7 +395,7 @@ def test_gatus_is_read_with_its_conditions(pipeline: Pipeline, tmp_path: Path) -
     }
     assert monitors["names"]["dns"] == {"record_type": "MX"}
     assert monitors["job"]["heartbeat"] == {"period_seconds": 1800}
-    assert "shell: left out: addresses of ssh are not known here" in ended.err.splitlines()
+    assert "shell: left out: URLs with the scheme ssh are not supported" in ended.err.splitlines()
 
 
 def test_gatus_keeps_its_variables_and_names_settings_that_are_not_known(
@@ -429,7 +429,7 @@ def test_blackbox_exporter_is_read_with_the_targets_of_prometheus(pipeline: Pipe
     assert shop["assertions"] == [{"source": "body", "comparison": "not_matches", "value": "oops"}]
     assert "the setting compression" in shop["note"]
     assert shop["tags"] == ["blackbox", "production"]
-    assert "ports: left out: the targets that kubernetes_sd_configs finds" in ended.err.splitlines()
+    assert "ports: left out: the targets that kubernetes_sd_configs discovers" in ended.err.splitlines()
 
 
 def test_healthchecks_is_read_as_heartbeats(pipeline: Pipeline, tmp_path: Path) -> None:
@@ -437,7 +437,10 @@ def test_healthchecks_is_read_as_heartbeats(pipeline: Pipeline, tmp_path: Path) 
     backup = {"cron": "15 5 * * *", "time_zone": "Europe/Berlin", "grace_seconds": 900}
     assert (monitors["backup"]["heartbeat"], monitors["backup"]["tags"]) == (backup, ["prod", "db"])
     assert monitors["sync"]["paused"]
-    assert "Timer: left out: the schedule Mon..Fri 10:00, which is no line of a crontab" in ended.err
+    assert (
+        "Timer: left out: the schedule Mon..Fri 10:00, which is not a cron expression with five fields"
+        in ended.err
+    )
 
 
 def test_uptime_robot_is_read_from_its_answers(pipeline: Pipeline, tmp_path: Path) -> None:
@@ -460,7 +463,7 @@ def test_better_stack_is_read_from_its_answers(pipeline: Pipeline, tmp_path: Pat
     assert monitors["backup"]["heartbeat"] == {"period_seconds": 10800, "grace_seconds": 300}
     assert monitors["backup"]["paused"]
     assert monitors["no-warning"]["tls_expiry_warning_days"] == 0
-    assert "Voice: left out: monitors of type udp are not known here" in ended.err.splitlines()
+    assert "Voice: left out: monitors of type udp are not supported" in ended.err.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -488,12 +491,12 @@ def test_a_setting_that_is_not_known_is_named(
         (
             "uptime-robot",
             {**ROBOT, "pagination": {"offset": 0, "limit": 50, "total": 500}},
-            f"UptimeRobot: left out: {500 - len(ROBOT['monitors'])} monitors of other pages of the answer",
+            f"UptimeRobot: left out: {500 - len(ROBOT['monitors'])} monitors on other pages of the response",
         ),
         (
             "better-stack",
             {**STACK, "pagination": {"prev": None, "next": "https://uptime.example/api/v2/monitors?page=2"}},
-            "Better Stack: left out: what stands on the next page of an answer",
+            "Better Stack: left out: the entries on the next page of a response",
         ),
     ],
 )
@@ -514,7 +517,7 @@ def test_no_credential_is_ever_printed(pipeline: Pipeline, tmp_path: Path, sourc
     text = "costs ${AMOUNT}" if is_expanded else "costs $${AMOUNT}"
     assert monitor["request_headers"] == variables | {"Accept": "text/html", "X-Text": text}
     assert "a-secret-of-this-test" not in ended.err
-    assert "the login: its variable is the whole Authorization" in ended.err
+    assert "the login: its variable must contain the value of the header Authorization" in ended.err
 
 
 def test_of_two_monitors_of_one_name_each_has_variables_of_its_own(
@@ -542,7 +545,7 @@ def test_a_backup_of_another_version_is_named(pipeline: Pipeline, tmp_path: Path
     file = tmp_path / "file"
     file.write_text(json.dumps({**KUMA, "version": "9.0.0"}))
     ended = pipeline.run("import", "uptime-kuma", str(file))
-    assert (ended.status, ended.err) == (1, "Backups of version 9.0.0 are not known here, only 1.x\n")
+    assert (ended.status, ended.err) == (1, "Backups of version 9.0.0 are not supported, only those of 1.x\n")
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -580,9 +583,9 @@ class TestOpenApi:
             },
         }
         assert ended.err.splitlines() == [
-            "create_order: left out: POST /orders may change something",
-            "get_order: left out: GET /orders/{id} needs id",
-            "get_me: left out: GET /me needs credentials",
+            "create_order: left out: POST /orders is not a GET and may change data",
+            "get_order: left out: GET /orders/{id} requires the parameters id",
+            "get_me: left out: GET /me requires credentials",
         ]
 
     def test_a_document_of_another_version_is_named(
@@ -590,7 +593,7 @@ class TestOpenApi:
     ) -> None:
         (tmp_path / "openapi.json").write_text(json.dumps({**OPENAPI, "openapi": "4.0.0"}))
         ended = pipeline.run("import", "openapi", f"{folder_url}/openapi.json")
-        assert (ended.status, ended.err) == (1, "OpenAPI 4.0.0 is not known here, only 3.0 and 3.1\n")
+        assert (ended.status, ended.err) == (1, "OpenAPI 4.0.0 is not supported, only 3.0 and 3.1\n")
 
     def test_a_document_that_cannot_be_fetched_is_named(self, pipeline: Pipeline, folder_url: str) -> None:
         ended = pipeline.run("import", "openapi", f"{folder_url}/nothing.json")

@@ -110,7 +110,7 @@ async def test_every_attempt_sends_the_same_message(server: MailCatcher) -> None
     delivery = await announce_to(await create_confirmed(), OPENED)
     server.answers["DATA"] = "451 4.3.0 Later"
     said = (await deliver(delivery)).error_message
-    assert said == "The mail server puts the message off. Answered 451: 4.3.0 Later"
+    assert said == "The mail server refused the message for now. Answered 451: 4.3.0 Later"
     del server.answers["DATA"]
     for _ in range(2):
         await make_due(delivery.id)

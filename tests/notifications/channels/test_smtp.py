@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 SENDER, RECIPIENT = "monitoring@example.com", "ana@example.org"
 CONTENT = b"Subject: Hello\r\n\r\n.A line that begins with a dot\r\n"
 ENVELOPE = Envelope(sender=SENDER, recipient=RECIPIENT, content=CONTENT)
-TROUBLE = "The service's mail server took no message. "
+TROUBLE = "The service's mail server did not accept the message. "
 
 
 async def send_to(server: MailCatcher, url: str = "", ca_file: Path | None = None) -> AttemptResult:
@@ -107,7 +107,9 @@ class TestAnswers:
                 AttemptResult(
                     reception=Reception.TRY_AGAIN,
                     status_code=450,
-                    error_message=("The mail server puts this address off. Answered 450: 4.2.1 Mailbox busy"),
+                    error_message=(
+                        "The mail server refused this address for now. Answered 450: 4.2.1 Mailbox busy"
+                    ),
                 ),
             ),
             (
@@ -135,7 +137,7 @@ class TestAnswers:
                 AttemptResult(
                     reception=Reception.TRY_AGAIN,
                     status_code=451,
-                    error_message="The mail server puts the message off. Answered 451: 4.3.0 Later",
+                    error_message="The mail server refused the message for now. Answered 451: 4.3.0 Later",
                 ),
             ),
             (
@@ -163,7 +165,7 @@ class TestAnswers:
                 AttemptResult(
                     reception=Reception.TRY_AGAIN,
                     status_code=530,
-                    error_message=f"{TROUBLE}It wants the service to use TLS, or to sign in",
+                    error_message=f"{TROUBLE}It requires the service to use TLS, or to sign in",
                     is_receivers_fault=False,
                 ),
             ),
@@ -173,7 +175,7 @@ class TestAnswers:
                 AttemptResult(
                     reception=Reception.TRY_AGAIN,
                     status_code=452,
-                    error_message=f"{TROUBLE}It does not want to talk at present",
+                    error_message=f"{TROUBLE}It is not accepting messages at present",
                     is_receivers_fault=False,
                 ),
             ),
@@ -219,5 +221,5 @@ class TestAnswers:
             is_receivers_fault=False,
         )
         assert own_log.messages == [
-            f"The mail server at 127.0.0.1:{port} took no message: It cannot be reached"
+            f"The mail server at 127.0.0.1:{port} did not accept a message: It cannot be reached"
         ]

@@ -117,7 +117,7 @@ async def show_plan(visit: Visit) -> Response:
         used=visit.team.monitors_count,
         allowed=visit.team.max_monitors,
         limits=[
-            ("Calls of one API key, and pages of one person", settings.rate_limit_api),
+            ("Requests of one API key, and page views of one person", settings.rate_limit_api),
             ("Extra checks your team requests", settings.rate_limit_check_now),
             ("Test notifications and redeliveries your team requests", settings.rate_limit_notifications),
         ],

@@ -5,18 +5,18 @@ from __future__ import annotations
 from monitoring.articles.translation.judgement import Fault
 
 FAULTS = {
-    Fault.EMPTY: "there was no answer, or one without words",
-    Fault.MARKUP: "the answer would break a link, bold type or other markup",
-    Fault.BORDERS: "the answer was put in quotes or between other signs, or its quotes were lost",
-    Fault.NUMBERS: "a number was missing or new",
-    Fault.ADDRESSES: "the answer had a new address or placeholder",
-    Fault.LENGTH: "the answer was cut off, or much too long",
-    Fault.REPETITION: "the answer said the same again and again",
-    Fault.SCRIPT: "the answer was in another script",
-    Fault.ENGLISH: "the answer was in English",
-    Fault.LANGUAGE: "the answer was in another language",
-    Fault.NEGATION: "a “not” was lost",
-    Fault.CHATTER: "the engine answered with remarks of its own",
+    Fault.EMPTY: "there was no translation, or one without words",
+    Fault.MARKUP: "the translation would break a link, bold type or other markup",
+    Fault.BORDERS: "the translation was put in quotes or similar characters, or its quotes were lost",
+    Fault.NUMBERS: "a number was missing or was added",
+    Fault.ADDRESSES: "the translation contained a new URL, email address or placeholder",
+    Fault.LENGTH: "the translation was cut off, or much too long",
+    Fault.REPETITION: "the translation repeated itself again and again",
+    Fault.SCRIPT: "the translation was in another script",
+    Fault.ENGLISH: "the translation was in English",
+    Fault.LANGUAGE: "the translation was in another language",
+    Fault.NEGATION: "a negation, such as “not”, was lost",
+    Fault.CHATTER: "the engine added remarks of its own",
     Fault.TERMS: "a term was not translated as prescribed",
 }
 

@@ -74,7 +74,7 @@ EVENTS = {
     "monitor.degraded": "A monitor is slow, or its certificate expires soon",
     "monitor.recovered": "It is no longer degraded",
     "certificate.expiring": "A certificate expires in 30, 14 or 7 days, or tomorrow",
-    "channel.disabled": "Another channel was disabled, because nothing got through to it",
+    "channel.disabled": "Another channel was disabled, because no message could be delivered to it",
     "article.translated": "A translation of an article is stored",
     "article.failed": "A translation failed for good",
     "article.unpublished": "An article was unpublished or deleted",

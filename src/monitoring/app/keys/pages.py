@@ -33,14 +33,14 @@ SCOPE_WORDS = {
     ),
     "articles:read": (
         "Read articles",
-        "Read articles and their translations, if whoever runs the service lets your team.",
+        "Read articles and their translations, if the operator of the service allows it for your team.",
     ),
     "articles:write": (
         "Correct translations",
-        "Correct translations segment by segment, if whoever runs the service lets your team.",
+        "Correct translations segment by segment, if the operator of the service allows it for your team.",
     ),
 }
-"""What each scope allows: a title and a sentence."""
+"""A title and a sentence for each scope, which say what it allows."""
 
 
 @dataclass(frozen=True, slots=True)

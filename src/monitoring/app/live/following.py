@@ -183,7 +183,7 @@ async def _end(sending: asyncio.Future[None]) -> None:
     except (Problem, BackendUnavailable):
         pass
     except Exception:
-        log.exception("a page could not be renewed")
+        log.exception("an open page could not be updated")
 
 
 async def _wait_until_gone(receive: Receive) -> None:

@@ -74,7 +74,7 @@ HINTS: Mapping[str, str] = {
     "contract.document": "As JSON, if it has no URL. Not shown again. If empty, a saved one is kept.",
     "contract.document_authorization": "The Authorization header to fetch it with. "
     "Saved and not shown again.",
-    "contract.operation_id": "Its operationId. If it and the document are empty, there is no contract.",
+    "contract.operation_id": "Its operationId. If this and the document are empty, there is no contract.",
     "contract.parameters": "Of its path and query, one per line, such as “order_id: 42”. "
     "With them, the URL above is that of the server.",
     "contract.refresh_interval_seconds": "{minimum} to {maximum}.",
@@ -129,13 +129,13 @@ INTERVALS: Mapping[int, str] = {
     43200: "12 hours",
     86400: "1 day",
 }
-"""Intervals that people often choose, in seconds."""
+"""Intervals that people often choose, in seconds, with their labels."""
 
 STATUSES: Mapping[str, str] = {
     "pending": "It has not been checked yet.",
     "up": "It responds as it should.",
     "degraded": "It responds, with a warning.",
-    "validating": "A check failed. The next ones will tell whether it is down.",
+    "validating": "A check failed. The next checks will show whether it is down.",
     "down": "It does not respond as it should.",
     "paused": "It is not checked.",
     "maintenance": "It is in maintenance: failures open no incidents and do not count.",

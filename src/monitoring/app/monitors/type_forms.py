@@ -75,7 +75,7 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
         purpose="Looks up the records of a name, and compares them with those that you expect.",
         scheme="dns",
         address_label="Domain name",
-        address_hint="Such as example.com. An address stands for its reverse name.",
+        address_hint="Such as example.com. For an IP address, its reverse name is looked up.",
         first=("url", "name", "dns.record_type", "dns.expected", "dns.match", "interval_seconds", "tags"),
         groups={
             "Question": ("dns.resolver", "timeout_seconds"),
@@ -85,7 +85,10 @@ TYPE_FORMS: Mapping[str, TypeForm] = {
     ),
     "certificate": TypeForm(
         title="Certificate",
-        purpose="Checks the certificate of any server: until when it is valid, for whom, and who trusts it.",
+        purpose=(
+            "Checks the certificate of any server: when it expires, for which names it is valid, and "
+            "whether its authority is trusted."
+        ),
         scheme="tls",
         address_label="Host and port",
         address_hint="Such as mail.example.com:587.",

@@ -82,7 +82,7 @@ async def note_refusal(attempt: Attempt) -> None:
             action = Action.SIGN_IN_LIMITED if is_last else Action.SIGN_IN_REFUSED
             await record_refusal(attempt.email, action, attempt.network)
     except BackendUnavailable as error:
-        log.warning("a refused sign-in is not in the audit log: %s", error)
+        log.warning("a refused sign-in could not be recorded in the audit log: %s", error)
 
 
 async def _is_noted(attempt: Attempt) -> bool:

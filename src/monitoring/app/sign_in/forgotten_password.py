@@ -97,7 +97,7 @@ async def _send_link(email: str, network: str) -> None:
         if link_id := await request_link(email, network):
             await send_password_link.send(str(link_id))
     except BackendUnavailable as error:
-        log.warning("a link for a new password is not sent: %s", error)
+        log.warning("an email with a link to set a new password could not be sent: %s", error)
 
 
 def _demand_mail_server(visit: Visit) -> None:

@@ -77,7 +77,7 @@ def read_terms(path: Path) -> Terms:
     for line, (locale, term, translation) in _rows(path):
         first_line = first_lines.setdefault((locale, term), line)
         if first_line != line:
-            raise ValueError(f"line {line} has the locale and the term of line {first_line} again")
+            raise ValueError(f"line {line} repeats the locale and the term of line {first_line}")
         by_locale.setdefault(locale, {})[term] = translation or term
     return Terms(by_locale)
 

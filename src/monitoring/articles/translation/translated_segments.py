@@ -239,7 +239,7 @@ class _Asking:
     def _ask_engine(self, segments: Sequence[str]) -> dict[str, str]:
         answers = self._engine.translate(segments, self._source, self._target)
         if len(answers) != len(segments):
-            told = f"{self._engine.name} answered {len(answers)} texts to {len(segments)} segments"
+            told = f"{self._engine.name} returned {len(answers)} texts for {len(segments)} segments"
             raise TransientEngineError(told)
         return dict(zip(segments, answers, strict=True))
 

@@ -41,7 +41,7 @@ def read(files: Sequence[bytes]) -> Iterator[Draft]:
             yield read_one(each["attributes"])
     links = [page.get("pagination") or {} for page in pages]
     if sum(bool(each.get("next")) for each in links) > sum(bool(each.get("prev")) for each in links):
-        yield Draft("Better Stack", lost=["what stands on the next page of an answer"])
+        yield Draft("Better Stack", lost=["the entries on the next page of a response"])
 
 
 def _draft_heartbeat(heartbeat: Mapping[str, Any]) -> Draft:
@@ -74,7 +74,7 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
         if kind == "tcp" and monitor.get("required_keyword"):
             fields["tcp"] = {"expect": monitor["required_keyword"]}
     else:
-        return Draft(draft.name, lost=[f"monitors of type {kind} are not known here"])
+        return Draft(draft.name, lost=[f"monitors of type {kind} are not supported"])
     draft.set_times(monitor.get("check_frequency") or 180, timeout)
     if _is_paused(monitor):
         fields["paused"] = True

@@ -47,7 +47,7 @@ def _read_job(job: Mapping[str, Any], modules: Mapping[str, Any], interval: floa
                     yield Draft(without_login(target), lost=lost)
     for kind in job:
         if kind.endswith("_sd_configs"):
-            yield Draft(str(job["job_name"]), lost=[f"the targets that {kind} finds"])
+            yield Draft(str(job["job_name"]), lost=[f"the targets that {kind} discovers"])
 
 
 def _draft(target: str, module: Mapping[str, Any], interval: float, tags: list[str]) -> Draft:
@@ -69,7 +69,7 @@ def _draft(target: str, module: Mapping[str, Any], interval: float, tags: list[s
         draft.lost.append(f"the name server {target}")
         draft.lose_others(own, {"query_name", "query_type"})
     else:
-        return Draft(draft.name, lost=[f"the prober {prober} is not known here"])
+        return Draft(draft.name, lost=[f"the prober {prober} is not supported"])
     fields["tags"] = tags
     draft.set_times(interval, seconds_of(module["timeout"]) if "timeout" in module else None)
     return draft
@@ -108,7 +108,9 @@ def _read_tcp(own: Mapping[str, Any], draft: Draft) -> None:
     if len(steps) == 1 and "send" in steps[0]:
         settings["send"] = f"{steps[0]['send']}\r\n"
     if steps and (len(steps) > 1 or "expect" in steps[0]):
-        draft.lost.append("the dialogue: what is expected here is a text, and there are no further steps")
+        draft.lost.append(
+            "query_response: a tcp monitor expects a text, not a pattern, and sends only one text"
+        )
     if settings:
         draft.fields["tcp"] = settings
     if own.get("tls"):

@@ -20,8 +20,10 @@ _NOT_OF_TAGS = re.compile(r"[^a-z0-9_-]+")
 _LOGIN_OF_ADDRESS = re.compile(r"(?<=://)[^/?#]*@")
 _MAX_TAGS = 10
 _MAX_TAG_CHARACTERS = 40
-_LOGIN = "the login: its variable is the whole Authorization, such as Basic dXNlcjpwYXNz"
-PINGS = "the address of the pings, which is another one here"
+_LOGIN = (
+    "the login: its variable must contain the value of the header Authorization, such as Basic dXNlcjpwYXNz"
+)
+PINGS = "the ping URL: the job must send its pings to the monitor's new ping URL"
 
 
 class UnreadableImportError(Exception):
@@ -89,7 +91,9 @@ def read_mapping(text: bytes, needed: str) -> Mapping[str, Any]:
     except (orjson.JSONDecodeError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise UnreadableImportError(f"The file cannot be read: {error}") from None
     if not isinstance(read, dict) or needed not in read:
-        raise UnreadableImportError(f"The file has no {needed}: it is another one, or of another version")
+        raise UnreadableImportError(
+            f"The file has no {needed}: it is a different file, or its version is not supported"
+        )
     return read
 
 
@@ -104,7 +108,7 @@ def seconds_of(text: object) -> float:
         return float(text)
     parts = _DURATION.findall(str(text))
     if not parts:
-        raise UnreadableImportError(f"{text} is no duration")
+        raise UnreadableImportError(f"{text} is not a duration")
     return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
 
 

@@ -30,7 +30,7 @@ def read(files: Sequence[bytes]) -> Iterator[Draft]:
     yield from map(_draft, configuration["endpoints"])
     for endpoint in configuration.get("external-endpoints") or ():
         period = seconds_of((endpoint.get("heartbeat") or {}).get("interval", "24h"))
-        lost = ["the token: the job reports to its ping URL"]
+        lost = ["the token: the job must send pings to the monitor's ping URL instead"]
         heartbeat = {"period_seconds": max(round(period), 30)}
         yield Draft(str(endpoint["name"]), {"type": "heartbeat", "heartbeat": heartbeat}, lost)
 
@@ -47,7 +47,7 @@ def _draft(endpoint: Mapping[str, Any]) -> Draft:
     client = endpoint.get("client") or {}
     if not _read_address(endpoint, client, draft):
         scheme = urlsplit(str(endpoint["url"])).scheme
-        return Draft(draft.name, lost=[f"addresses of {scheme} are not known here"])
+        return Draft(draft.name, lost=[f"URLs with the scheme {scheme} are not supported"])
     timeout = seconds_of(client["timeout"]) if "timeout" in client else None
     draft.set_times(seconds_of(endpoint.get("interval", "60s")), timeout)
     for condition in endpoint.get("conditions") or ():

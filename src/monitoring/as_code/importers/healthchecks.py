@@ -12,8 +12,8 @@ _LOST = {
     "channels": "its channels",
     "filter_body": "its filters",
     "filter_subject": "its filters",
-    "methods": "that other methods than POST do not count",
-    "manual_resume": "that a ping does not resume it",
+    "methods": "the setting that only POST requests count as pings",
+    "manual_resume": "the setting that a ping does not resume it",
 }
 # Fields not to report as lost: they are read, only report status, contain URLs of Healthchecks, or belong to
 # `filter_subject`.
@@ -34,7 +34,7 @@ def _draft(check: Mapping[str, Any]) -> Draft:
     name = check.get("name") or "Heartbeat"
     schedule = check.get("schedule")
     if schedule and len(schedule.split()) != 5:  # noqa: PLR2004 - the fields of a crontab's line
-        return Draft(name, lost=[f"the schedule {schedule}, which is no line of a crontab"])
+        return Draft(name, lost=[f"the schedule {schedule}, which is not a cron expression with five fields"])
     when = (
         {"cron": schedule, "time_zone": check.get("tz") or "UTC"}
         if schedule

@@ -13,7 +13,7 @@ def read(text: bytes, url: str) -> Iterator[Draft]:
     """Yield monitors for GET operations without required parameters or credentials. Report all others."""
     document = read_mapping(text, "openapi")
     if not str(document["openapi"]).startswith(("3.0.", "3.1.")):
-        raise UnreadableImportError(f"OpenAPI {document['openapi']} is not known here, only 3.0 and 3.1")
+        raise UnreadableImportError(f"OpenAPI {document['openapi']} is not supported, only 3.0 and 3.1")
     servers = document.get("servers") or [{"url": "/"}]
     server = urljoin(url, servers[0]["url"]).rstrip("/")
     for path, item in (document.get("paths") or {}).items():
@@ -40,14 +40,14 @@ def _why_not(
     document: Mapping[str, Any], item: Mapping[str, Any], operation: Mapping[str, Any], method: str
 ) -> str | None:
     if method != "get":
-        return "may change something"
+        return "is not a GET and may change data"
     parameters = [
         _follow(document, each) for each in (*item.get("parameters", ()), *operation.get("parameters", ()))
     ]
     if needed := [str(each.get("name")) for each in parameters if each.get("required")]:
-        return f"needs {', '.join(needed)}"
+        return f"requires the parameters {', '.join(needed)}"
     security = operation.get("security", document.get("security")) or []
-    return "needs credentials" if security and {} not in security else None
+    return "requires credentials" if security and {} not in security else None
 
 
 def _follow(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -44,7 +44,7 @@ _LOST = {
     "description": "its description",
     "notificationIDList": "its notifications",
     "resendInterval": "its repeated notifications",
-    "cacheBust": "that it asks past caches",
+    "cacheBust": "its cache busting",
     "ipFamily": "its IP version",
 }
 _LOGINS_BY_HEADER = ("basic", "bearer")
@@ -63,7 +63,7 @@ def read(files: Sequence[bytes]) -> Iterator[Draft]:
         backup = read_mapping(file, "monitorList")
         if not str(backup.get("version", "1.")).startswith("1."):
             raise UnreadableImportError(
-                f"Backups of version {backup['version']} are not known here, only 1.x"
+                f"Backups of version {backup['version']} are not supported, only those of 1.x"
             )
         monitors = backup["monitorList"]
     return map(_draft, monitors)
@@ -76,7 +76,7 @@ def _read_database(file: bytes) -> list[dict[str, Any]]:
         try:
             monitors, tags = read_kuma(path)
         except sqlite3.DatabaseError as error:
-            raise UnreadableImportError(f"This is no database of Uptime Kuma: {error}") from None
+            raise UnreadableImportError(f"This is not a database of Uptime Kuma: {error}") from None
     for monitor in monitors:
         for theirs, name in _NAMES.items():
             monitor[name] = monitor.pop(theirs, None)
@@ -87,9 +87,9 @@ def _read_database(file: bytes) -> list[dict[str, Any]]:
 def _draft(monitor: Mapping[str, Any]) -> Draft:
     name, kind = str(monitor["name"]), str(monitor["type"])
     if monitor.get("upsideDown"):
-        return Draft(name, lost=["what is upside down: down means up"])
+        return Draft(name, lost=["it is in upside-down mode, in which a failed check means up"])
     if kind not in _HTTP | _OTHERS:
-        return Draft(name, lost=[f"monitors of type {kind} are not known here"])
+        return Draft(name, lost=[f"monitors of type {kind} are not supported"])
     draft = Draft(name)
     fields = draft.fields
     if kind in _HTTP:
@@ -147,7 +147,7 @@ def _read_http(monitor: Mapping[str, Any], draft: Draft) -> None:
             "keyword"
         ]
     if monitor["type"] == "json-query":
-        draft.lost.append(f"the JSON query {monitor.get('jsonPath')}, which is no JSONPath (RFC 9535)")
+        draft.lost.append(f"the JSON query {monitor.get('jsonPath')}, which is not a JSONPath (RFC 9535)")
 
 
 def _read_json(value: Any, default: Any) -> Any:  # noqa: ANN401 - JSON, perhaps as text

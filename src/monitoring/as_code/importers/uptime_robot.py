@@ -16,7 +16,7 @@ _LOST = {"alert_contacts": "its alert contacts", "mwindows": "its maintenance wi
 _LOST_OF_HTTP = {
     "custom_http_statuses": "its custom HTTP statuses",
     "post_value": "the body of its requests",
-    "keyword_case_type": "that upper and lower case are the same to its keyword",
+    "keyword_case_type": "the case-insensitive comparison with its keyword",
 }
 # Fields not to report as lost: they are read, or only report status.
 _KNOWN = {
@@ -35,7 +35,7 @@ def read(files: Sequence[bytes]) -> Iterator[Draft]:
     yield from map(_draft, monitors)
     total = max((page.get("pagination", {}).get("total", 0) for page in pages), default=0)
     if total > len(monitors):
-        yield Draft("UptimeRobot", lost=[f"{total - len(monitors)} monitors of other pages of the answer"])
+        yield Draft("UptimeRobot", lost=[f"{total - len(monitors)} monitors on other pages of the response"])
 
 
 def _draft(monitor: Mapping[str, Any]) -> Draft:
@@ -52,7 +52,7 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
         fields |= {"type": "heartbeat", "heartbeat": {"period_seconds": max(monitor["interval"], 30)}}
         draft.lost.append(PINGS)
     else:
-        return Draft(draft.name, lost=[f"monitors of type {kind} are not known here"])
+        return Draft(draft.name, lost=[f"monitors of type {kind} are not supported"])
     if kind != _HEARTBEAT:
         draft.set_times(monitor.get("interval") or 300, monitor.get("timeout"))
     if monitor.get("status") == _PAUSED:

@@ -40,7 +40,7 @@ _NOBODY = re.compile(r"5\.1\.(1|2|6|10)\b")
 # This machine has run out of resources: the mail server is not at fault.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
-UNWILLING = "It does not want to talk at present"
+UNWILLING = "It is not accepting messages at present"
 # The first match counts.
 _RENDERERS: Mapping[type[Exception], str] = {
     aiosmtplib.SMTPAuthenticationError: "It does not accept the service's user and password",
@@ -102,7 +102,7 @@ def _trust(ca_file: Path | None) -> ssl.SSLContext:
 def _judge_recipient(answer: aiosmtplib.SMTPRecipientRefused) -> AttemptResult:
     said = _quote(answer)
     if answer.code < FIRST_PERMANENT:
-        return _try_again(f"The mail server puts this address off. {said}", answer.code)
+        return _try_again(f"The mail server refused this address for now. {said}", answer.code)
     if _NOBODY.match(answer.message):
         reason = f"This address does not exist. {said}"
         return AttemptResult(
@@ -117,7 +117,7 @@ def _judge_recipient(answer: aiosmtplib.SMTPRecipientRefused) -> AttemptResult:
 def _judge_message(answer: aiosmtplib.SMTPDataError) -> AttemptResult:
     said = _quote(answer)
     if answer.code < FIRST_PERMANENT:
-        return _try_again(f"The mail server puts the message off. {said}", answer.code)
+        return _try_again(f"The mail server refused the message for now. {said}", answer.code)
     return _refuse(f"The mail server refused the message. {said}", answer.code)
 
 
@@ -132,8 +132,10 @@ def _blame_server(failed: Exception, server: MailServer) -> AttemptResult:
     code = failed.code if isinstance(failed, aiosmtplib.SMTPResponseException) else None
     why = _explain(failed, root)
     answer = f" (answered {code})" if code else ""
-    log.warning("The mail server at %s:%d took no message: %s%s", server.host, server.port, why, answer)
-    result = _try_again(f"The service's mail server took no message. {why}", code)
+    log.warning(
+        "The mail server at %s:%d did not accept a message: %s%s", server.host, server.port, why, answer
+    )
+    result = _try_again(f"The service's mail server did not accept the message. {why}", code)
     return replace(result, is_receivers_fault=False, may_have_arrived=_was_perhaps_taken(failed))
 
 
@@ -154,7 +156,7 @@ def _explain(failed: Exception, root: BaseException | None) -> str:
 def _explain_mail(code: int) -> str:
     """Return why a server refused MAIL. It is the first command that a server may refuse for any reason."""
     if code == MUST_SIGN_IN:
-        return "It wants the service to use TLS, or to sign in"
+        return "It requires the service to use TLS, or to sign in"
     return "It does not accept the service's sender" if code >= FIRST_PERMANENT else UNWILLING
 
 

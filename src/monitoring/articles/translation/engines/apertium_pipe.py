@@ -67,7 +67,7 @@ class ApertiumPipe:
                 if not events:
                     self._kill()
                     raise TransientEngineError(
-                        f"Apertium mode {self._mode_file.stem} gave no answer for"
+                        f"Apertium mode {self._mode_file.stem} did not respond for"
                         f" {self._silence_timeout_seconds:g} seconds"
                     )
                 for key, _ in events:

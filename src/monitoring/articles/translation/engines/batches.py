@@ -61,5 +61,5 @@ def _ask(batch: list[str], ask: Ask, cuts_left: int) -> list[str]:
         middle = len(batch) // 2
         return _ask(batch[:middle], ask, cuts_left) + _ask(batch[middle:], ask, cuts_left)
     if len(answers) != len(batch):
-        raise TransientEngineError(f"The engine answered {len(answers)} texts to {len(batch)}")
+        raise TransientEngineError(f"The engine returned {len(answers)} texts for {len(batch)}")
     return answers

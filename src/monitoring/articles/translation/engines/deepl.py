@@ -123,7 +123,7 @@ class DeepL:
         try:
             self._languages = self._ask_languages()
         except TransientEngineError as error:
-            log.warning("%s: using the languages of its documentation", error)
+            log.warning("%s: using the languages that DeepL documents", error)
         except PermanentEngineError as error:
             return [str(error)]
         self._term_glossary = TermGlossary(self._exchange, self._dictionaries(locales))
@@ -179,8 +179,8 @@ class DeepL:
             return f"DeepL cannot translate into {locale}, but into {', '.join(self._languages)}"
         if self._formality in ("more", "less") and not self._languages[code].has_formality:
             return (
-                f"DeepL cannot choose the formality of {locale}; prefer_{self._formality} asks for it"
-                " only where it can"
+                f"DeepL has no choice of formality for {locale}; prefer_{self._formality} applies only "
+                "to locales that have it"
             )
         return None
 
@@ -271,7 +271,10 @@ class TermGlossary:
         try:
             return self._find() or self._create()
         except (PermanentEngineError, BatchRefused) as refusal:
-            log.warning("Terms are not sent to DeepL, but its answers are judged by them: %s", refusal)
+            log.warning(
+                "Terms are not sent to DeepL, but its translations are still checked against them: %s",
+                refusal,
+            )
         except (KeyError, TypeError) as error:
             raise _unreadable_answer() from error
         return None
@@ -324,4 +327,4 @@ def _language_of(code: str) -> str:
 
 
 def _unreadable_answer() -> TransientEngineError:
-    return TransientEngineError("DeepL gave an answer that does not read like DeepL's")
+    return TransientEngineError("DeepL returned a response in an unexpected format")

@@ -15,8 +15,8 @@ _QUOTA_EXCEEDED = 456  # DeepL's own status
 _WORDS = {
     HTTPStatus.UNAUTHORIZED: "refused the key",
     HTTPStatus.FORBIDDEN: "refused the key",
-    HTTPStatus.PAYMENT_REQUIRED: "wants to be paid first",
-    HTTPStatus.TOO_MANY_REQUESTS: "got too many requests",
+    HTTPStatus.PAYMENT_REQUIRED: "requires a payment",
+    HTTPStatus.TOO_MANY_REQUESTS: "received too many requests",
     _QUOTA_EXCEEDED: "has used up its quota",
 }
 
@@ -41,4 +41,4 @@ def judge_status(
 
 def no_answer(engine: str, error: BaseException) -> TransientEngineError:
     """Return the error for a request without a response. The message names only the type of `error`."""
-    return TransientEngineError(f"{engine} gave no answer ({type(error).__name__})")
+    return TransientEngineError(f"{engine} did not respond ({type(error).__name__})")

@@ -61,7 +61,11 @@ class LibreTranslate:
         try:
             self._ask_targets(min(CHECK_TIMEOUT_SECONDS, self._timeout_seconds))
         except TransientEngineError as error:
-            log.warning("LibreTranslate will be asked for its languages with the first article: %s", error)
+            log.warning(
+                "The languages of LibreTranslate are unknown, and will be requested with the first "
+                "article: %s",
+                error,
+            )
             return []
         except PermanentEngineError as error:
             return [str(error)]
@@ -118,4 +122,4 @@ class LibreTranslate:
 
 
 def _unreadable_answer() -> TransientEngineError:
-    return TransientEngineError("LibreTranslate gave an answer that does not read like LibreTranslate's")
+    return TransientEngineError("LibreTranslate returned a response in an unexpected format")

@@ -100,7 +100,7 @@ class OpenAICompatible:
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
         """Translate English segments. Segments that a response lacks are requested once more."""
         if source.partition("-")[0] != "en":
-            raise PermanentEngineError(f"{_WHO} is told to translate English, not {source}")
+            raise PermanentEngineError(f"{_WHO} is instructed to translate English, not {source}")
         return ask_in_batches(segments, LIMIT, lambda batch: self._ask(batch, target))
 
     def close(self) -> None:
@@ -206,4 +206,4 @@ def _names_schemas(error: openai.APIStatusError) -> bool:
 
 
 def _unreadable_answer() -> TransientEngineError:
-    return TransientEngineError(f"{_WHO} gave an answer that is no object of numbered translations")
+    return TransientEngineError(f"{_WHO} did not return an object of numbered translations")
