@@ -1,1 +1,1 @@
-"""API tools for agents. `monitoring mcp` serves them. It is a client of the service, not a part of it."""
+"""API tools for agents. `monitoring mcp`, a separate client of the service, serves them."""

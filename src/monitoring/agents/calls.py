@@ -21,7 +21,7 @@ EARLY_SECONDS = 60.0
 
 
 class ServiceError(Exception):
-    """The service did not respond, or refused a key. The message describes which."""
+    """The service did not respond, or refused a key. The message says which of the two happened."""
 
 
 class UnusableArgumentsError(Exception):

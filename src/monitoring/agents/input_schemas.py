@@ -1,7 +1,7 @@
 """Small JSON schemas of tools' arguments, derived from the document but less strict.
 
-The service validates arguments and explains errors. So a schema only has to lead a model to a good first
-try: names, types, choices, number bounds, and the first sentence of each description.
+The service validates arguments and explains errors. So a schema only contains what leads a model to a good
+first try: names, types, choices, number bounds, and the first sentence of each description.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from monitoring.contract.document import Document, Json, Node, Operation
 
 KEPT = ("enum", "const", "default", "minimum", "maximum", "minItems", "maxItems")
 
-# The depth to which nested objects are described. The service's error messages explain deeper ones.
+# The depth to which nested objects are described. The service's error messages explain deeper objects.
 MOST_LEVELS = 3
 
 NULL = {"type": "null"}
@@ -101,7 +101,7 @@ def _unite(kinds: Sequence[Node], document: Document) -> dict[str, Json]:
     If fewer than half of the kinds have a field, its description lists them.
     """
     names = [kind["properties"]["type"]["const"] for kind in kinds]
-    fields = {field: None for kind in kinds for field in kind["properties"]}  # each once, in their order
+    fields = {field: None for kind in kinds for field in kind["properties"]}  # in order, without duplicates
     properties: dict[str, Json] = {}
     for field in fields:
         owners = [kind for kind in kinds if field in kind["properties"]]

@@ -71,8 +71,8 @@ async def serve_stdio(service: Service, key: Key) -> None:
 def make_http_app(service: Service, host: str) -> ASGIApp:
     """Return the app that serves callers with tokens at `/mcp`.
 
-    If `host` is a loopback address, requests for other hosts are refused, which prevents DNS rebinding by a
-    page in a browser.
+    If `host` is a loopback address, requests for other hosts are refused. This prevents DNS rebinding attacks
+    by web pages.
     """
     return make_server(service, key=None).streamable_http_app(
         host=host,
@@ -162,7 +162,8 @@ class _AskingVerifier(TokenVerifier):
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return a token's claims. None if the token is malformed or the service refuses it.
 
-        While the service is unavailable, all well-formed tokens are accepted, because no tool works then.
+        While the service is unavailable, all well-formed tokens are accepted. This is safe, because no tool
+        works without the service.
         """
         try:
             claims = jwt.decode(token, options={"verify_signature": False})
@@ -175,7 +176,7 @@ class _AskingVerifier(TokenVerifier):
         except (jwt.InvalidTokenError, LookupError, AttributeError, ValueError):
             return None
         try:
-            # No monitor has such an id, so this reads nothing.
+            # No monitor has this id, so the call only checks the token.
             answer = await self._service.call(self._asking, {"monitor_id": "none"}, token)
         except ServiceError:
             return said

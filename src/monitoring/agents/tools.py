@@ -1,6 +1,7 @@
 """The tools and their descriptions for models. Each tool is an operation of the document, with its name.
 
-Descriptions are short, because a model reads all of them. Articles are omitted: they belong to no team.
+Descriptions are short, because a model reads all of them. There are no tools for articles, because articles
+belong to no team.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Purpose:
     fields_as: str | None = None
 
 
-# By `operationId`.
+# The tools by `operationId`.
 PURPOSES: Mapping[str, Purpose] = {
     "list_monitors": Purpose(
         "List the team's monitors with their current status. Start here: other tools need a monitor's "

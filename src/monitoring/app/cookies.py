@@ -1,4 +1,4 @@
-"""The app's cookies: token, device, notice, kept response, email address, density of lists, last list.
+"""The app's cookies: token, device, notice, stored response, email address, list density, last list's query.
 
 Signing in replaces the browser's random token with a session's token. The device cookie (OWASP) recognises a
 browser in which a user signed in before. It grants no access, and only decides which sign-in limits apply.
@@ -35,7 +35,7 @@ def make_token() -> str:
 
 
 def read_token(request: Request, settings: Settings) -> str | None:
-    """Return the browser's token; None if it sent none, or one in another format."""
+    """Return the browser's token; None if the browser sent no token or a malformed one."""
     token = request.cookies.get(_name("session", settings), "")
     return token if _TOKEN.fullmatch(token) else None
 
@@ -83,7 +83,7 @@ def drop_notice(response: Response, settings: Settings) -> None:
 def read_answer(request: Request, settings: Settings) -> str:
     """Return the stored response to an anonymous visitor's form; empty if there is none.
 
-    It is encrypted by `post_redirect_get`.
+    The response is encrypted by `post_redirect_get`.
     """
     return request.cookies.get(_name("answer", settings), "")
 
@@ -130,7 +130,7 @@ def set_list(response: Response, query: str, settings: Settings, monitor_id: UUI
 
 
 def csrf_token_of(token: str) -> str:
-    """Return the CSRF token for a browser's forms, which is derived from its token but does not reveal it."""
+    """Return the CSRF token for a browser's forms, which is derived from `token` but does not reveal it."""
     return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 

@@ -76,7 +76,7 @@ def _problem_of(error: Exception) -> Problem:
         return Problem("service_unavailable")
     if isinstance(error, HTTPException) and error.status_code in NAMES_BY_STATUS:
         return Problem(NAMES_BY_STATUS[error.status_code], headers=error.headers)
-    # The client closed the connection. No client receives this response, and the exception is no bug.
+    # The client closed the connection, so nobody receives this response. The exception is not a bug.
     if isinstance(error, ClientDisconnect):
         return Problem("malformed_request")
     log.error("unhandled exception", exc_info=error)

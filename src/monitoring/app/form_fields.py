@@ -39,7 +39,7 @@ def document_rules() -> Validation:
 def check_of(schema_name: str) -> Check:
     """Return a validator for the schema of this name in the API document.
 
-    The validator raises a Problem for the first error. The Problem's `others` holds all further ones.
+    The validator raises a Problem for the first error. The Problem's `others` holds all further errors.
     """
     return document_rules().form_check({"$ref": f"#/components/schemas/{schema_name}"}, "form")
 
@@ -67,7 +67,7 @@ def sentences_of(
 
 
 def include_present(options: tuple[tuple[str, str], ...], seconds: str) -> tuple[tuple[str, str], ...]:
-    """Return a select field's options, with the current value `seconds` appended if they lack it.
+    """Return a select field's options, with the current value `seconds` appended if no option has it.
 
     A value that is not a number is not appended.
     """

@@ -132,13 +132,13 @@ def write_percent(ratio: float | None) -> str:
 def resolve_references(text: str) -> str:
     """Replace HTML character references such as `&amp;` with their characters.
 
-    It is used for article titles, because translation also treats them as HTML.
+    Pages use this filter for article titles, because translation also treats titles as HTML.
     """
     return html.unescape(text)
 
 
 def isolate(text: str) -> str:
-    """Isolate the writing direction of user-supplied text, for places without `<bdi>` (UAX #9 §2.4.2)."""
+    """Isolate the writing direction of user-supplied text where HTML allows no `<bdi>` (UAX #9 §2.4.2)."""
     return text if text.isascii() else f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
 
 

@@ -81,7 +81,7 @@ class CreateForm(ABC, Generic[Typed]):
     path: ClassVar[str]
     new_template: ClassVar[str]
     fixable: ClassVar[Collection[int]] = FIXABLE_STATUSES
-    spent: ClassVar[str] = ""  # the refusal's name for a changed form whose id has already created something
+    spent: ClassVar[str] = ""  # key of the `REFUSALS` message for a changed form whose id is used up
 
     @abstractmethod
     async def blank(self, visit: Visit) -> Typed:
@@ -93,7 +93,7 @@ class CreateForm(ABC, Generic[Typed]):
 
     @abstractmethod
     async def make(self, visit: Visit, typed: Typed, form_id: UUID) -> Response:
-        """Create the row, once, and return the response. Raises Problem or InvalidForm."""
+        """Create one row for each `form_id`, and return the response. Raises Problem or InvalidForm."""
 
     @abstractmethod
     async def context(self, visit: Visit, typed: Typed) -> Mapping[str, Any]:

@@ -39,8 +39,8 @@ PAGE_HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-# A change reaches all open copies of a live page with the same database poll or one of the next few. They
-# share one rendering if it is kept for this time.
+# A change reaches all open copies of a live page with the same database poll or one of the next few. A
+# rendering is kept for this time, so that all these copies can share it.
 KEPT_SECONDS = 3.0
 
 _MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}

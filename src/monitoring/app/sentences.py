@@ -139,7 +139,7 @@ DECLINED = {
 
 
 class Declined(Exception):  # noqa: N818 - it is a page, not an error of ours
-    """Ends the request with the page that `DECLINED` defines under this name."""
+    """Ends the request with the page that `DECLINED` defines for `name`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

@@ -12,12 +12,11 @@ from weakref import WeakValueDictionary
 from monitoring.contract.problems import Problem
 from monitoring.metrics import RATE_LIMIT_HITS
 
-# The most requests of one session in progress at a time. Rendering a page blocks the process for
-# milliseconds.
+# The most requests of one session in progress at a time. The limit is low, because rendering a page blocks
+# the process for milliseconds.
 AT_ONCE = 4
 
-# The most open live pages of one session. Hidden pages are not counted, and nobody views more windows at
-# once.
+# The most open live pages of one session. Hidden pages are not counted, and nobody has more windows in view.
 FOLLOWED_AT_ONCE = 20
 
 
@@ -36,7 +35,7 @@ class Turns:
     def follow(self, session_id: UUID, retry_after_seconds: int) -> Iterator[None]:
         """Count an open live page of a session until the block ends.
 
-        Raises `Problem("rate_limited")` if the session already has `FOLLOWED_AT_ONCE` of them.
+        Raises `Problem("rate_limited")` if the session already has `FOLLOWED_AT_ONCE` open live pages.
         """
         if self._followed[session_id] >= FOLLOWED_AT_ONCE:
             RATE_LIMIT_HITS.labels("followed_pages").inc()

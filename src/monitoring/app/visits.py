@@ -46,7 +46,8 @@ FOLLOWED_MEDIA_TYPE = "application/x-ndjson"
 # line, which the server sends immediately.
 GLANCE = "return=minimal"
 
-# The form of the monitor list has a checkbox for each monitor, and several for a monitor in several groups.
+# The most fields in a form. The monitor list's form has a checkbox for each monitor, and one for each of its
+# groups if the list is grouped.
 MAX_FIELDS = 500
 
 
@@ -63,7 +64,7 @@ class Site(NamedTuple):
 class Visit:
     """One request. `session` is None for anonymous visitors, who have no `user`, `team` or `actor`.
 
-    `is_of_team` is true for a page about the team's data, and false for one about the user's own account.
+    `is_of_team` is true for a page about the team's data, and false for a page about the user's own account.
     `may_keep_answer` is true if the response to a form may be stored for the browser's Back button.
     `kept_answer_path` is the URL at which the stored response is shown, or None if it is not stored.
     """
@@ -230,8 +231,8 @@ class Visit:
     def keep_form(self) -> str:
         """Return the form of a user whose session has ended, URL-encoded and without passwords.
 
-        Returns "" if no form was submitted, or if the browser does not report it as same-origin. The form's
-        CSRF token, which ended with the session, cannot prove where the form comes from.
+        Returns "" if no form was submitted, or if the browser does not report the request as same-origin. The
+        CSRF token cannot prove where the form comes from, because it ended with the session.
         """
         if self._form is None or not self._is_surely_ours:
             return ""
@@ -239,10 +240,10 @@ class Visit:
         return urlencode([(name, text) for name, text in typed if "password" not in name])
 
     def find_form_id(self) -> UUID | None:
-        """Return the form id in the query of a creating form's page; None if it is not a UUID.
+        """Return the form id in the query; None if it is not a UUID. Forms that create something have an id.
 
-        The id is in the URL so that the browser's Back shows the submitted form, and not a new one that would
-        create a duplicate.
+        The id is in the URL, so the browser's Back button shows the submitted form. A new form could create a
+        duplicate.
         """
         try:
             return read_form_id(self.query.get("form", ""))
@@ -263,14 +264,14 @@ class Visit:
     def render(self, template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
         """Render a page. Its template gets `context`, the visit, and the notice that the last redirect set.
 
-        The response to a form is stored for the browser's Back button if `context` has a true `is_kept`;
-        without `is_kept`, if `status` is an error.
+        The response to a form is stored for the browser's Back button if `is_kept` in `context` is true.
+        Without `is_kept`, the response is stored if `status` is an error.
         """
         # Back cannot reload the response to a POST. The page's script changes the shown URL to this one.
         place = context.pop("place", None) or (self._pages.locate(self.path) if self.is_form else None)
         is_kept = context.pop("is_kept", status >= HTTPStatus.BAD_REQUEST)
         self.kept_answer_path = place if is_kept and self.may_keep_answer else None
-        # The notice is deleted once it is shown. A live page's script in another tab must not use it up.
+        # The notice is deleted once it is shown, so a live page's script in another tab must not read it.
         notice = None if self.is_followed else cookies.read_notice(self.request, self.settings, self.path)
         given = {
             # A live page's updates are shared between users. The script inserts the user's own token.
@@ -339,7 +340,7 @@ class Visit:
         """Redirect to the page at `path`, which shows the named notice once: `notice="monitor_paused"`.
 
         The response sets no token for anonymous visitors. Browsers send no cookies with a cross-site form, so
-        the request of a signed-in user may look anonymous, and a new token would replace their session's.
+        the request of a signed-in user may look anonymous, and a new token would replace the session's token.
         """
         response = self._pages.redirect(path, **query)
         if notice and (self._is_session_changed or not self._is_token_new or self._is_surely_ours):
@@ -386,7 +387,7 @@ def _without_nul(text: str) -> str:
 
 
 def read_form_id(text: str) -> UUID:
-    """Parse a form's id, because of which submitting the form twice creates one row. Raises Problem."""
+    """Parse a form's id, which ensures that submitting the form twice creates one row. Raises Problem."""
     try:
         return UUID(text)
     except ValueError:

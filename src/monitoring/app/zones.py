@@ -1,4 +1,4 @@
-"""The time zone in which a page shows times: the user's, which a script stores in a cookie, or else UTC."""
+"""The time zone in which a page shows times: the user's zone, which a script stores in a cookie, or UTC."""
 
 from __future__ import annotations
 

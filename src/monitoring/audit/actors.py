@@ -8,7 +8,10 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """An actor in the audit log. `name` is a user's email or names an API key; `address` is an IP address."""
+    """An actor in the audit log. `name` is, for example, a user's email, or `API key` with the key's name.
+
+    `address` is an IP address.
+    """
 
     name: str
     user_id: UUID | None = None

@@ -53,7 +53,7 @@ def flatten(configuration: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def write_value(value: Any) -> str:  # noqa: ANN401 - whatever a field may be
+def write_value(value: Any) -> str:  # noqa: ANN401 - a field may have any type
     """Render a value as human-readable text, cut to 200 characters. None gives an empty text."""
     text = _write(value)
     return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[: MAX_VALUE_CHARACTERS - 1]}…"

@@ -16,7 +16,7 @@ from monitoring.backends.pages import Page, read_page
 INSERTED_AT_ONCE = 500
 
 
-async def record(  # noqa: PLR0913, PLR0917 - who did what to what
+async def record(  # noqa: PLR0913, PLR0917 - the fields of an entry
     team_id: UUID,
     actor: Actor,
     action: Action,

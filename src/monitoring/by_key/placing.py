@@ -40,7 +40,7 @@ class Placed(Generic[Row]):
     changed_fields: Collection[str] = ()
 
 
-async def place(  # noqa: PLR0913 - what three kinds of rows differ in
+async def place(  # noqa: PLR0913 - the three kinds of rows differ in these
     rows: type[Row],
     team_id: UUID,
     key: str,
@@ -71,7 +71,7 @@ async def place(  # noqa: PLR0913 - what three kinds of rows differ in
         return Placed(await create(), is_new=True)
 
 
-async def demand_free_key(row: Any, key: str | None) -> None:  # noqa: ANN401 - of any of the three kinds
+async def demand_free_key(row: Any, key: str | None) -> None:  # noqa: ANN401 - any of the three kinds
     """Raise Problem if another row of the team has this key. The caller must have locked the team."""
     if key not in (None, row.key) and await type(row).filter(team_id=row.team_id, key=key).exists():
         raise Problem("key_taken")

@@ -9,7 +9,7 @@ from monitoring.web.replies import Reply
 
 
 def represent_placed(placed: Placed[Any], name: str, shown: Reply, location: str) -> Reply:
-    """Return the response to a PUT: the names of the changed fields, and the row, with `name` as its member.
+    """Return the response to a PUT: the names of the changed fields, and the row in a member called `name`.
 
     `shown` is the response to a GET of the row. Its headers are used, so the ETag equals that of a GET.
     """

@@ -78,16 +78,16 @@ async def encrypt_stored_answers() -> Encrypted:
 
 
 def _spellings_of(key: str) -> list[str]:
-    """Return a key without quotes, and with the quotes that the draft of the header requires.
+    """Return a key without quotes, and with the quotes that the draft of the Idempotency-Key header requires.
 
-    With quotes, the key is a string of RFC 9651 §3.3.3. Clients may send either form.
+    With quotes, the key is a string as defined in RFC 9651 §3.3.3. Clients may send either form.
     """
     bare = key[1:-1] if len(key) > 2 and key[0] == key[-1] == '"' else key  # noqa: PLR2004 - the quotes
     return [spelling for spelling in (bare, f'"{bare}"') if len(spelling) <= MAX_KEY_CHARACTERS]
 
 
 def _store_body(reply: Reply) -> str:
-    """Return a response's body for storage. A `no-store` response has a secret, so its body is encrypted."""
+    """Return a response's body for storage. A `no-store` response contains a secret, so it is encrypted."""
     body = reply.payload().decode()
     return encrypt(body) if reply.headers.items() >= NO_STORE.items() else body
 

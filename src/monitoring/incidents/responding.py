@@ -51,9 +51,9 @@ async def tell_now(team_id: UUID, incident_id: UUID, actor: Actor) -> list[UUID]
     """Queue an open incident's alert for the current channels, if nobody was notified of the incident.
 
     The alert ignores the channels' delays and quiet hours. Returns the ids of the deliveries, which the
-    caller passes to `nudge` after the commit. There are none if somebody was notified of the incident, if it
-    is acknowledged, or if no channel gets the alert. Raises Problem if the team has no such incident, or if
-    it is resolved.
+    caller passes to `nudge` after the commit. The list is empty if somebody was notified of the incident, if
+    the incident is acknowledged, or if no channel gets the alert. Raises Problem if the team has no such
+    incident, or if the incident is resolved.
     """
     async with transaction():
         locked = Incident.select_for_update(no_key=True)
@@ -75,7 +75,7 @@ async def tell_now(team_id: UUID, incident_id: UUID, actor: Actor) -> list[UUID]
 
 
 async def write_note(team_id: UUID, incident_id: UUID, actor: Actor, text: str) -> IncidentNote:
-    """Add a note to an incident. Raises Problem if the team has no such incident, or it has `MAX_NOTES`."""
+    """Add a note to an incident. Raises Problem for an unknown incident, or if it has `MAX_NOTES` notes."""
     async with transaction():
         locked = Incident.select_for_update(no_key=True)
         incident = await locked.get_or_none(id=incident_id, team_id=team_id)
@@ -98,6 +98,6 @@ async def write_note(team_id: UUID, incident_id: UUID, actor: Actor, text: str) 
 async def list_notes(
     team_id: UUID, incident_id: UUID, limit: int, after_id: UUID | None
 ) -> Page[IncidentNote]:
-    """Return up to `limit` notes of an incident, newest first, starting after `after_id`. Raises Problem."""
+    """Return up to `limit` notes of an incident, newest first, following `after_id`. Raises Problem."""
     incident = await get_incident(team_id, incident_id)
     return await read_page(IncidentNote.filter(incident_id=incident.id), limit, after_id)

@@ -23,7 +23,7 @@ from monitoring.notifications.announcing import announce
 from monitoring.notifications.monitor_subjects import MonitorSubject, describe_monitor
 from monitoring.notifications.routing import Announcement
 
-# The statement that resolves incidents contains each row's values twice, so it is slow for thousands of rows.
+# The SQL statement that resolves incidents contains each row's values twice, so it is slow for many rows.
 UPDATED_AT_ONCE = 500
 
 # The number of incidents within this time decides whether a monitor is flapping.
@@ -34,7 +34,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """An incident to open: the monitor first failed at `started_at`, and `confirmed_at` confirmed it."""
+    """An incident to open.
+
+    The first check failed at `started_at`, and the failure was confirmed at `confirmed_at`.
+    """
 
     monitor: MonitorSubject
     started_at: datetime
@@ -199,7 +202,8 @@ def _log(incident: Incident, monitor: MonitorSubject, what: str, why: str) -> No
 async def _count_recent(incidents: Sequence[Incident]) -> Counter[UUID]:
     """Return the number of recent incidents of each monitor in `incidents`, by monitor id.
 
-    An incident is recent if it was confirmed at most an hour before the latest of `incidents`, or later.
+    An incident is recent if it was confirmed less than an hour before the latest confirmation in `incidents`,
+    or after it.
     """
     monitor_ids = [incident.monitor_id for incident in incidents]
     since = max(incident.confirmed_at for incident in incidents) - RECENT
@@ -214,7 +218,7 @@ def announcement_of(
     monitor: MonitorSubject,
     recent_incidents: int | None = None,
 ) -> Announcement:
-    """Return the announcement of an event of an incident, from which its team's channels are notified."""
+    """Return the announcement of an incident's event, from which the team's channels are notified."""
     subject: dict[str, Json] = {
         "incident": represent_incident(incident),
         "monitor": describe_monitor(monitor),

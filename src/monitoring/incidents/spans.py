@@ -18,7 +18,7 @@ async def read_incident_spans(
 ) -> list[tuple[datetime, datetime]]:
     """Return the start and end of the newest incidents that overlap a range, oldest first.
 
-    An open incident ends with the range.
+    The end of an open incident is the end of the range.
     """
     incidents = Incident.filter(
         Q(resolved_at=None) | Q(resolved_at__gt=start), monitor_id=monitor_id, started_at__lt=end

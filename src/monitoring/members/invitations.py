@@ -1,6 +1,6 @@
-"""Codes with which people join a team or set a new password, and emailed links that work like codes.
+"""Codes with which people join a team or set a new password, and emailed links that work like the codes.
 
-An owner passes a code on to the person.
+An owner creates a code, and gives it to the person who uses it.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ async def find_invitation(code: str) -> Invitation | None:
 
 
 async def accept_invitation(code: str, name: str, password: str, *, address: str | None = None) -> User:
-    """Use a code or a link's token to join the team, or to set a new password and end all sessions.
+    """Use a code or a link's token to join a team, or to set a new password and end the user's sessions.
 
     `name` is only used for joining. A refused attempt does not use up the code. Raises `Refused`.
     """
@@ -165,12 +165,12 @@ async def _reset_password(
     return user
 
 
-async def _make_code(  # noqa: PLR0913 - what an invitation is made of
+async def _make_code(  # noqa: PLR0913 - the parts of an invitation
     team_id: UUID, email: str, role: Role, by: Actor, user: User | None = None, *, is_mailed: bool = False
 ) -> Invited:
     """Create an invitation and its code.
 
-    The team's earlier invitations of the same email are deleted, and so are its expired invitations.
+    The team's earlier invitations for the same email are deleted, and so are its expired invitations.
     """
     code, now = CODE_PREFIX + secrets.token_urlsafe(CODE_RANDOM_BYTES), datetime.now(UTC)
     await Invitation.filter(team_id=team_id, email=email).delete()

@@ -30,7 +30,7 @@ class Answer(NamedTuple):
 async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
     """Store a page for a session, and return the stored page's id; None if the session has ended.
 
-    All but the session's newest `KEPT_A_SESSION` pages are deleted.
+    Only the session's newest `KEPT_A_SESSION` pages are kept.
     """
     now, of_session = datetime.now(UTC), KeptAnswer.filter(session_id=session_id)
     page = encrypt(answer.page)
@@ -39,7 +39,7 @@ async def keep_answer(session_id: UUID, answer: Answer) -> UUID | None:
             kept = await KeptAnswer.create(
                 session_id=session_id, status=answer.status, page=page, created_at=now
             )
-            # The deletion also sees pages committed after `newest` was read, but these are newer.
+            # Pages committed after `newest` was read are newer, so the deletion does not match them.
             newest = await of_session.order_by("-id").limit(KEPT_A_SESSION).values_list("id", flat=True)
             if len(newest) == KEPT_A_SESSION:
                 await of_session.filter(id__lt=newest[-1]).delete()

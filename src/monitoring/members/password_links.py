@@ -49,7 +49,7 @@ async def request_link(email: str, address: str) -> UUID | None:
 def write_link(link: PasswordLink, base_url: str) -> str:
     """Return a link's URL. It is signed, so access to the database is not enough to forge it.
 
-    Its query is never logged.
+    The query string, which contains the token, is never logged.
     """
     return f"{base_url}/app/{PURPOSE}?token={sign_link(PURPOSE, {'link': str(link.id)}, link.expires_at)}"
 

@@ -24,8 +24,8 @@ Result = TypeVar("Result")
 
 HASHES_AT_ONCE = 2
 
-# The most hashes that run or wait at a time, so that nobody waits for more than a few seconds. Unknown
-# browsers may use only some of these places. The rest is for known browsers and signed-in users.
+# The most hashes that run or wait at a time, so that nobody waits for more than a few seconds. For unknown
+# browsers the limit is lower, which reserves capacity for known browsers and signed-in users.
 PLACES = 32
 PLACES_OF_STRANGERS = 16
 
@@ -33,7 +33,7 @@ _hasher = PasswordHasher()
 
 
 class _Places:
-    """A thread pool with a bounded queue. It is thread-safe, as a process may have several event loops."""
+    """A thread pool with a bounded queue. Thread-safe because a process may have several event loops."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(HASHES_AT_ONCE, thread_name_prefix="passwords")
@@ -70,10 +70,10 @@ async def hash_password(password: str) -> str:
 
 
 async def is_same_password(password: str, stored_hash: str | None, *, is_known: bool = True) -> bool:
-    """Return whether a password matches a stored hash. None as `stored_hash` gives False after the same work.
+    """Return whether a password matches a stored hash.
 
-    Raises `Problem("service_unavailable")` if too many hashes are waiting. The limit is lower for unknown
-    browsers (`is_known=False`).
+    If `stored_hash` is None, returns False, but takes as long. Raises `Problem("service_unavailable")` if too
+    many hashes are waiting. The limit is lower for unknown browsers (`is_known=False`).
     """
     compare = partial(_compare, password[:MAX_PASSWORD_CHARACTERS], stored_hash)
     is_same = await _places.run(PLACES if is_known else PLACES_OF_STRANGERS, compare)
@@ -86,7 +86,7 @@ def is_outdated(stored_hash: str) -> bool:
 
 
 def _compare(password: str, stored_hash: str | None) -> bool:
-    nobodys = _nobodys_hash()  # computed in both cases, because its first call takes as long as verifying
+    nobodys = _nobodys_hash()  # always called, because the first call takes as long as verifying
     try:
         return _hasher.verify(stored_hash or nobodys, _as_bytes(password)) and stored_hash is not None
     except VerifyMismatchError:

@@ -12,8 +12,8 @@ from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CH
 # A password must withstand 10^8 guesses. The attempt limit for one email allows fewer in five years.
 MIN_GUESSES_LOG10 = 8
 
-# Only this many characters are evaluated. The time grows with the cube of the length, up to 0.1 s for this
-# many malicious characters.
+# Only this many characters of a password are evaluated. The time grows with the cube of their number, and is
+# up to 0.1 s for this many malicious characters.
 _JUDGED_CHARACTERS = 24
 _KNOWN_WORDS = ("monitoring", "monitor", "uptime")
 

@@ -120,7 +120,7 @@ async def lock_team(team_id: UUID) -> None:
 
 
 async def _give_up_ownership(user: User) -> None:
-    """Delete the codes that an owner created, because with one of them the owner could regain access.
+    """Delete the codes that an owner created, because the owner could regain access with such a code.
 
     Raises `Refused` for the team's last owner.
     """

@@ -79,7 +79,7 @@ async def find_session(token: str) -> Session | None:
 async def read_standings(session_ids: Collection[UUID]) -> dict[UUID, Standing]:
     """Return the standings of the active sessions among `session_ids`, by session id.
 
-    When the sessions were last seen is not updated.
+    Does not update when the sessions were last seen.
     """
     living = await list_living_sessions(session_ids, datetime.now(UTC))
     return {session_id: Standing(session_id, team_id, role) for session_id, team_id, role in living}
@@ -93,7 +93,7 @@ async def list_sessions(user_id: UUID) -> list[Session]:
 async def find_addresses(team_id: UUID, sessions: Sequence[Session]) -> dict[str, str]:
     """Return the IP addresses from which sessions began, by session id.
 
-    They come from the audit log, which has recorded addresses since 0.2.0.
+    The addresses come from the audit log, which has recorded them since release 0.2.0.
     """
     if not sessions:
         return {}

@@ -46,7 +46,7 @@ def highlight_code(code: str, language: str) -> Markup:
 
 
 def _highlight_fence(code: str, language: str, _attributes: str) -> str:
-    return str(highlight_code(code, language))  # markdown-it appends text, which Markup would escape
+    return str(highlight_code(code, language))  # a Markup would escape what markdown-it adds
 
 
 @cache
@@ -57,7 +57,7 @@ def _parser() -> MarkdownIt:
 
 
 def render_prose(text: str, rewrite_link: Callable[[str], str] = str) -> Prose:
-    """Render a text of several paragraphs. `rewrite_link` returns the new target of a link.
+    """Render a text of several paragraphs. `rewrite_link` takes a link's target and returns the new target.
 
     If the new target is empty, the link is replaced with its text.
     """

@@ -95,7 +95,7 @@ def render_entrance(document: Document) -> str:
 
 @lru_cache
 def render_guide(document: Document, name: str) -> str:
-    """Render the guide of this name, which must be one of those that the document lists."""
+    """Render the guide called `name`. The document must list this guide."""
     guides = read_guides(document)
     index = [guide.name for guide in guides].index(name)
     return _ENVIRONMENT.get_template("guide.html").render(
@@ -140,7 +140,7 @@ def _read_frame(document: Document) -> dict[str, Any]:
 
 
 def _words_by_section(text: str) -> dict[str, str]:
-    """Return the Markdown of each section, by the anchor of its heading. The page's search uses it."""
+    """Return the Markdown of each section, by the anchor of its heading, for the page's search."""
     anchors = [heading.anchor for heading in render_prose(text).headings if heading.level == _SECTION]
     sections = re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]
     return dict(zip(anchors, sections, strict=True))
@@ -153,7 +153,10 @@ def _guide_path(name: str) -> Path:
 
 
 def _link_in_site(target: str) -> str:
-    """Convert a link between files of the repository to a link between pages; empty if no page exists."""
+    """Convert a link between files of the repository to a link between pages.
+
+    Returns an empty string if the target has no page.
+    """
     if target.startswith(("https://", "#")):
         return target
     if page := re.fullmatch(r"([a-z-]+)\.md(#.*)?", target):

@@ -47,7 +47,7 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A success response. `links` has descriptions of the operations that can follow, by operationId."""
+    """A success response. `links` describes the operations that can follow, by operationId."""
 
     status: str
     description: str
@@ -73,7 +73,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A tag, with the reference of its operations."""
+    """A tag, with the reference documentation for its operations."""
 
     name: str
     description: str

@@ -38,7 +38,7 @@ class _Call:
 
 
 def write_samples(document: Document, operation: Operation) -> tuple[Sample, ...]:
-    """Return an operation's sample calls, which read base URL and credentials from environment variables."""
+    """Return an operation's sample calls. They read base URL and credentials from environment variables."""
     call = _read_call(document, operation)
     return (
         Sample("curl", "bash", _curl(call)),

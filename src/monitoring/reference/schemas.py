@@ -10,7 +10,7 @@ import orjson
 from monitoring.contract.document import Document, Json, Node
 from monitoring.contract.schemas import types_of, without_null
 
-# The keyword of a lower bound, the keyword of the upper bound, and their unit.
+# For each pair of bounds: the JSON Schema keywords of the lower and the upper bound, and their unit.
 BOUNDS = (
     ("minLength", "maxLength", "character"),
     ("minimum", "maximum", ""),

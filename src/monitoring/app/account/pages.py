@@ -13,8 +13,7 @@ from monitoring.members import service
 from monitoring.members.refusals import Refused
 from monitoring.members.sessions import end_session_of, end_sessions, find_addresses, list_sessions
 
-# The order matters, because the User-Agent of most browsers also names browsers that they are compatible
-# with.
+# The order matters, because for compatibility, most browsers' User-Agent headers also name other browsers.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -48,7 +47,7 @@ async def show_account(visit: Visit) -> Response:
 
 
 async def show_name(visit: Visit) -> Response:
-    """Show the form for a new name."""
+    """Show the form that changes the user's name."""
     return visit.render("account/name.html", name=visit.user.name, error=None)
 
 
@@ -63,7 +62,7 @@ async def change_name(visit: Visit) -> Response:
 
 
 async def show_password(visit: Visit) -> Response:
-    """Ask for the current password and a new one."""
+    """Show the form that changes the password."""
     return visit.render("account/password.html", errors={})
 
 
@@ -71,8 +70,8 @@ async def change_password(visit: Visit) -> Response:
     """Change the password. Only this browser stays signed in."""
     assert visit.session  # noqa: S101 - the route requires a session
     form = await visit.read_form()
-    # The attempt is counted before verification, so that nobody can guess the password in an unattended
-    # browser.
+    # The attempt is counted before the password is verified. This limits guesses by somebody who finds the
+    # browser unattended.
     await count_request(visit.request, visit.settings.rate_limit_sign_in, f"password:{visit.user.id}")
     current, new = form.get("current_password", ""), form.get("new_password", "")
     try:

@@ -65,10 +65,10 @@ async def show_segment(visit: Visit) -> Response:
 
 
 async def correct_segment(visit: Visit) -> Response:
-    """Save the correction of a segment; withdraw it if the form has `takes_back`.
+    """Save the correction of a segment. If the form has `takes_back`, withdraw the correction instead.
 
-    If this changed anything, the locale is queued for translation. If the form has `goes_on`, the next
-    segment opens.
+    If this changed anything, the locale is queued for translation. If the form has `goes_on`, redirect to the
+    next segment.
     """
     article, form = await find_article_of(visit), await visit.read_form()
     translation = find_translation_of(article, visit)

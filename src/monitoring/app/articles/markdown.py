@@ -13,13 +13,13 @@ from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_spans import MAX_DELIMITERS_IN_PARAGRAPH, has_modest_tables
 
-# A link definition can be used many times with three characters each, so one long address could exhaust the
-# memory.
+# A text can use a link definition many times, with three characters each time. Each use copies the URL into
+# the HTML, so one long URL could exhaust the memory.
 MAX_ADDRESS_CHARACTERS_IN_TEXT = 1_000_000
 
 
 def render_markdown(source: str) -> str:
-    """Render a text as HTML with the parser that translation uses. Front matter is shown as it is.
+    """Render a text as HTML with the parser that translation uses. Front matter is shown unchanged.
 
     A paragraph with an implausible amount of markup is shown as plain text, and so is a huge table.
     """

@@ -46,8 +46,8 @@ TRANSPARENT = {
 # fmt: on
 _ENDED = {*INLINE, *BLOCKS, *PARTS}
 _INLINE_NAMES = frozenset(INLINE.values())
-_LEVELS_OF_THE_PAGE = 2  # heading levels that the page uses: the article's headings are below them
-_LEAVES = frozenset({"p", "pre", "h3", "h4", "h5", "h6"})  # blocks that hold no blocks
+_LEVELS_OF_THE_PAGE = 2  # heading levels that the page uses; the article's headings have lower levels
+_LEAVES = frozenset({"p", "pre", "h3", "h4", "h5", "h6"})  # blocks that contain no other blocks
 _DROPPED_IF_EMPTY = _INLINE_NAMES | _LEAVES
 _HOLDS_PARAGRAPHS = frozenset({"blockquote", "dd", "li", "td", "th"})
 
@@ -86,7 +86,7 @@ def _make_cleaner() -> Cleaner:
 class _Arranger:
     def __init__(self, source: str) -> None:
         self._source = source
-        self._open: list[tuple[str, int]] = []  # element names, and each one's start in the output
+        self._open: list[tuple[str, int]] = []  # each element's name, and its start in the output
         self._output: list[str] = []
         self._finished: list[tuple[str, str]] = []
         self._is_broken = False  # the next text begins a paragraph
@@ -111,10 +111,9 @@ class _Arranger:
         yield from self._finished
 
     def _is_hidden_until_end(self, token: Token, position: int) -> bool:
-        """Return whether to drop an element of this start tag with its content.
+        """Return whether to drop the element that begins with this start tag, including its content.
 
-        Returns False if no end tag follows after `position`, because everything up to the end would be
-        dropped.
+        Returns False if no end tag follows after `position`, because the rest of the source would be dropped.
         """
         if token.name not in HIDDEN or token.raw.endswith("/>"):
             return False
@@ -235,7 +234,7 @@ class _Arranger:
 
 
 def _describe_image(token: Token) -> str:
-    """Return an image's alternative text, which is shown instead: pages load no images of publishers."""
+    """Return an image's alternative text. Pages show it because they load no images from publishers."""
     words = _read_attribute(token, "alt").strip()
     return html.escape(f"[Image: {words}]" if words else "[Image]")
 

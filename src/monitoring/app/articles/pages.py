@@ -48,8 +48,8 @@ MAX_ENTRIES = 100
 _MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 
-# A hostile article takes seconds to process, so articles have their own threads. The shared threads store
-# files and resolve names.
+# A hostile article takes seconds to process. Articles have their own threads, so that the shared threads can
+# still store files and resolve host names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
 
 
@@ -94,7 +94,7 @@ async def show_article(visit: Visit) -> Response:
 
 
 async def retry_translations(visit: Visit) -> Response:
-    """Queue the failed translation for the form's locale again; without a locale, all failed translations."""
+    """Queue the article's failed translations again, or only the one for the locale in the form."""
     article = await find_article_of(visit)
     locale = (await visit.read_form()).get("locale") or None
     async with transaction():
@@ -108,7 +108,7 @@ async def retry_translations(visit: Visit) -> Response:
 
 
 async def ask_to_retranslate(visit: Visit) -> Response:
-    """Ask which locales to retranslate, and show the most characters that one locale can cost."""
+    """Ask which locales to retranslate, and show the most characters that translation into one can use."""
     article = await find_article_of(visit)
     loop = asyncio.get_running_loop()
     source = await loop.run_in_executor(_threads, read_article_source, article.payload)
@@ -123,7 +123,7 @@ async def ask_to_retranslate(visit: Visit) -> Response:
 
 
 async def retranslate_article(visit: Visit) -> Response:
-    """Queue the finished translation for the form's locale again; without a locale, all finished ones."""
+    """Queue the article's finished translations again, or only the one for the locale in the form."""
     article, form = await find_article_of(visit), await visit.read_form()
     locale = form.get("locale") or None
     async with transaction():

@@ -49,7 +49,8 @@ class Row:
 class Passage:
     """A field of the article and its translation.
 
-    It has a row for each paragraph, or a single row if the paragraphs of the two sides do not match.
+    The passage has a row for each paragraph. If the paragraphs of the two sides do not match, it has a single
+    row.
     """
 
     label: str
@@ -61,7 +62,7 @@ class Passage:
 class Reading:
     """An article and its translation. `is_cut` is true if they have more fields than are shown."""
 
-    words: list[Passage]  # titles, descriptions, images: one row each
+    words: list[Passage]  # titles, descriptions and image texts, with one row each
     texts: list[Passage]
     is_cut: bool
 
@@ -142,7 +143,7 @@ def _pair(path: Path, original: _Side, translation: _Side) -> Passage:
 
 
 def _label(path: Path) -> str:
-    """Name a field: `("article", "images", 0, "alt")` is "Image 1, alt"."""
+    """Return a field's label: `("article", "images", 0, "alt")` gives "Image 1, alt"."""
     parts: list[str] = []
     for part in path[1:] if path[0] == "article" else path:
         if isinstance(part, int):

@@ -24,7 +24,7 @@ BURST = timedelta(minutes=10)
 
 _ACTORS = {PUBLISHER.name: "The publisher", COMMAND_LINE.name: "The command line"}
 
-# Each action's words: for one locale, and for all locales or the article itself.
+# Two texts for each action: one for a single locale, and one for all locales or the article itself.
 _ACTS: Mapping[str, tuple[str, str]] = {
     Action.TRANSLATIONS_RETRIED: ("retried", "retried all that failed"),
     Action.ARTICLE_RETRANSLATED: ("had it translated again into", "had it translated again"),
@@ -46,7 +46,7 @@ class _Event(NamedTuple):
 
     @property
     def words(self) -> tuple[str, str, str]:
-        """The actor, title and text, which all events of a burst share."""
+        """The actor, title and text. Events are grouped only if these are equal."""
         return self.who, self.title, self.text
 
 
@@ -59,7 +59,7 @@ def build_article_timeline(
 ) -> list[Entry]:
     """Return the article's timeline, newest entry first. `names` maps each actor to the name to show.
 
-    Translations that an earlier release made have no entry in `history`. They come from
+    Translations that an earlier release made have no entry in `history`, so they are taken from
     `article.translations`.
     """
     events = [_Event(article.received_at, "Received from the publisher")]
@@ -97,7 +97,7 @@ def _describe_translation(moment: datetime, locale: str, revision: int) -> _Even
 
 
 def _describe_act(entry: AuditEntry, names: Mapping[str, str]) -> _Event:
-    """Describe an action from the audit log. Its subject is the article's slug, with an optional locale."""
+    """Describe an action from the audit log. The entry's subject is the article's slug, or `slug: locale`."""
     _, colon, locale = entry.subject.rpartition(": ")
     in_locale, in_all = _ACTS.get(entry.action, (entry.action, entry.action))
     words = in_locale if colon else in_all
@@ -112,7 +112,7 @@ def _describe_delivery(delivery: NotificationDelivery) -> _Event:
 
 
 def _find_bursts(events: Iterable[_Event]) -> list[list[_Event]]:
-    """Group consecutive events that have the same words and happened within `BURST` of the group's first."""
+    """Group consecutive events with equal `words` that happened within `BURST` of the group's first event."""
     bursts: list[list[_Event]] = []
     for event in events:
         first = bursts[-1][0] if bursts else None

@@ -80,7 +80,7 @@ _WORDS = {
     Action.ARTICLE_DELETED: "deleted the article",
 }
 
-# Fields with parts that users name. These names are shown unchanged.
+# Fields with nested names that users choose. These nested names are shown unchanged.
 _HEADERS = ("request_headers", "headers")
 
 

@@ -43,7 +43,7 @@ async def show_deliveries(visit: Visit) -> Response:
 
 
 class Subject(NamedTuple):
-    """A monitor that a message was about. `path` leads to the incident; without one, to the monitor."""
+    """A monitor that a message was about. `path` is its incident's page, or else the monitor's."""
 
     name: str
     path: str

@@ -80,7 +80,7 @@ def write_new_form(channel_type: str) -> ChannelForm:
 def read_form(typed: ChannelForm) -> dict[str, Json]:
     """Convert a form to a NotificationChannelCreate, without empty fields.
 
-    Raises Problem for the first invalid field; `others` has the rest.
+    Raises Problem for the first invalid field. Its `others` has the problems of the other fields.
     """
     given: dict[str, Json] = {"type": typed.type}
     for field in fields_of(typed.type):
@@ -95,7 +95,7 @@ def read_patch(typed: ChannelForm) -> dict[str, Json]:
     """Convert a form to a NotificationChannelUpdate.
 
     An empty secret field keeps the saved secret. Any other empty optional field is reset. Raises Problem for
-    the first invalid field; `others` has the rest.
+    the first invalid field. Its `others` has the problems of the other fields.
     """
     patch: dict[str, Json] = {"type": typed.type}
     for field in fields_of(typed.type):

@@ -7,7 +7,7 @@ from monitoring.notifications.grouping import DIGEST
 from monitoring.notifications.models import CONFIRMATION
 from monitoring.notifications.routing import INTERRUPTED, TEST
 
-# For each channel type, in the order of the page: its name, and what is needed to set it up.
+# The channel types in the order of the page, each with its name, and what is needed to set it up.
 TYPES = {
     "email": ("Email", "An email address, whose reader has to confirm it first."),
     "slack": ("Slack", "The address of an incoming webhook of your workspace."),
@@ -95,7 +95,7 @@ SHORT_EVENTS = {
 }
 """Shorter labels of events, for the list of channels, where each channel names several events."""
 
-# Messages that a channel gets even though they are no events that it can select.
+# Messages that a channel gets although users cannot select them as events.
 _OTHERS = {
     TEST: "A test",
     CONFIRMATION: "The link that confirms the address",

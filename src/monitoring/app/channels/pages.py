@@ -66,7 +66,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
     spent = "channel_form_spent"
 
     async def show_new(self, visit: Visit) -> Response:
-        """Show the form of the channel type in the query; without a known type, the list of all types."""
+        """Show the form of the channel type in the query. Without a known type, list all types."""
         if visit.query.get("type") not in TYPES:
             return visit.render("channels/choose.html", types=TYPES, sends_email=_sends_email(visit))
         return await super().show_new(visit)
@@ -87,9 +87,9 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return _echo(form, row.type)
 
     async def make(self, visit: Visit, typed: ChannelForm, form_id: UUID) -> Response:
-        """Create the channel; for *Send a test*, only send a test.
+        """Create the channel. For *Send a test*, only send a test.
 
-        A new webhook's secret is shown. It is not shown again if the form is resubmitted.
+        A new webhook's secret is shown. If the form is resubmitted, the secret is not shown again.
         """
         given = channel_form.read_form(typed)
         await demand_reachable(visit.team.id, given)
@@ -116,7 +116,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return channel_form.write_form(row)
 
     async def save(self, visit: Visit, row: NotificationChannel, typed: ChannelForm) -> Response:
-        """Change the channel; for *Send a test*, only send a test."""
+        """Change the channel. For *Send a test*, only send a test."""
         patch = channel_form.read_patch(typed)
         await demand_reachable(visit.team.id, patch)
         if (await visit.read_form()).get("try"):
@@ -126,7 +126,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return visit.redirect(LIST, notice="channel_updated")
 
     async def explain(self, visit: Visit, problem: Problem, typed: ChannelForm) -> dict[str, str]:
-        """Return the errors by field. Also check the URL, which `make` and `save` check after all others."""
+        """Return the errors by field. The URL is checked here, because `make` and `save` check it last."""
         errors = channel_form.place_problem(problem, visit.catalogue, typed.type)
         try:
             url = "" if "url" in errors else typed.texts.get("url", "").strip()

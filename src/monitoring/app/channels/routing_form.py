@@ -8,7 +8,7 @@ from monitoring.app.form_fields import read_tags
 from monitoring.app.formatting import write_duration
 from monitoring.contract.document import Json
 
-# The values of these fields are in seconds. Each has its label.
+# The options of two fields: each value in seconds, and its label.
 DELAYS = (
     ("0", "at once"),
     ("60", "if it lasts 1 minute"),

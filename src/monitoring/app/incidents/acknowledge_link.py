@@ -31,7 +31,7 @@ class _Linked(NamedTuple):
 
 
 async def show_confirmation(visit: Visit) -> Response:
-    """Show the incident with a button to acknowledge it, or with the name of the person who did so."""
+    """Show the incident with a button to acknowledge it, or the name of the person who acknowledged it."""
     token = visit.query.get("token", "")
     linked = await _find_linked(token)
     team = await Team.get(id=linked.channel.team_id)
@@ -50,9 +50,9 @@ async def show_confirmation(visit: Visit) -> Response:
 
 
 async def acknowledge_linked(visit: Visit) -> Response:
-    """Acknowledge the incident, in the name of the signed-in user if they are in the team.
+    """Acknowledge the incident on behalf of the signed-in user, if the user is in the team.
 
-    For other people, the acknowledgement names a reader of the channel.
+    Otherwise, the acknowledgement is attributed to "a reader of" the channel.
     """
     token = (await visit.read_form()).get("token", "")
     incident, channel = await _find_linked(token)

@@ -55,7 +55,7 @@ INCIDENTS_A_PAGE = 50
 AROUND = timedelta(hours=1)
 SHOWN = timedelta(hours=24)
 
-# If only hourly data is stored, the chart begins this long before the incident, and shows a day.
+# If only hourly data is stored, the chart begins this long before the incident, and shows up to a day.
 HOURS_BEFORE = timedelta(hours=6)
 
 # Only the newest notes are shown. An incident may have 500 notes, which would make its page a megabyte long.
@@ -125,8 +125,8 @@ async def _find_silence(
 ) -> _Silence | None:
     """Return why nobody is notified of an open, unacknowledged incident.
 
-    Returns None if somebody is or will be notified, and once `RETENTION` has passed since the incident was
-    confirmed, because its deliveries may have been deleted.
+    Returns None if somebody is or will be notified. Also returns None once `RETENTION` has passed since the
+    incident was confirmed, because the incident's deliveries may have been deleted.
     """
     is_answered = incident.resolved_at or incident.acknowledged_at
     if is_answered or is_somebody_told(deliveries) or incident.confirmed_at < visit.now - RETENTION:
@@ -144,7 +144,7 @@ async def _name_sources(visit: Visit) -> list[Shown]:
     incident = await service.get_incident(team_id, incident_id)
     sources = [Shown(source, team_id) for source in (Source.TEAM, Source.CHANNELS)]
     sources += [Shown(source, incident_id) for source in (Source.INCIDENT, Source.DELIVERIES)]
-    if visit.now < _end_of_chart(incident):  # until then, each check adds to the chart
+    if visit.now < _end_of_chart(incident):  # each new check still adds to the chart
         sources.append(Shown(Source.MONITOR, incident.monitor_id))
     return sources
 
@@ -210,7 +210,7 @@ async def tell_now(visit: Visit) -> Response:
 async def show_note_form(visit: Visit) -> Response:
     """Show the form for a note on a page of its own.
 
-    Browsers request it when the user reloads the page that refused a note.
+    A browser requests this page when the user reloads the page with a refused note.
     """
     incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     return await _render_note(visit, incident, str(uuid4()))
@@ -239,7 +239,7 @@ async def write_note(visit: Visit) -> Response:
         )
         error = capitalize(words)
         if problem.name == "idempotency_key_reused":
-            # The form has already added a note, and its text has changed. With a new id it can add another.
+            # The form has already added a note with another text. With a new id, it can add a second note.
             error, form_id = REFUSALS["note_form_spent"], str(uuid4())
         return await _render_note(visit, incident, form_id, given["text"], error, status)
     return visit.redirect(f"/incidents/{incident.id}", notice="note_written")

@@ -17,7 +17,7 @@ from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 
 
 class Tone(StrEnum):
-    """The colour of an entry's dot. The entry's title also conveys this meaning."""
+    """The colour of an entry's dot. The entry's title conveys the same meaning."""
 
     PLAIN = auto()
     BAD = auto()
@@ -27,8 +27,8 @@ class Tone(StrEnum):
 class Entry(NamedTuple):
     """A timeline entry. `text` may be empty, and may be untrusted.
 
-    `who` is the actor or the notified channel, which the page shows before the title and whose writing
-    direction it isolates. `who` is empty if there is none.
+    `who` is the actor or the notified channel; empty if there is neither. The page shows `who` before the
+    title, and isolates its writing direction.
     """
 
     happened_at: datetime
@@ -67,8 +67,8 @@ def build_incident_timeline(
 def describe_notification(delivery: NotificationDelivery, resolution: str | None = None) -> Entry:
     """Describe a delivery: who was notified, how, and with what result.
 
-    `resolution` is how the incident ended; None if it has not ended, or the delivery is not about an
-    incident.
+    `resolution` is how the incident ended. It is None if the incident has not ended, or if the delivery is
+    not about an incident.
     """
     what = name_event(delivery.event, resolution)
     name, reason = delivery.channel.name, delivery.error_message

@@ -96,8 +96,8 @@ class KeyForms(CreateForm[KeyForm]):
     async def blank(self, visit: Visit) -> KeyForm:
         """Return a form with only the first scope selected.
 
-        If the query's `old` names a key to replace, return a form with its scopes and a name derived from its
-        name.
+        If the query's `old` names a key to replace, return a form with the scopes of the old key, and a name
+        derived from the old name.
         """
         client_id = visit.query.get("old", "")
         if not client_id:
@@ -134,7 +134,7 @@ class KeyForms(CreateForm[KeyForm]):
         return {"scope_words": SCOPE_WORDS}
 
     async def explain(self, _visit: Visit, problem: Problem, _typed: KeyForm) -> dict[str, str]:
-        """Raise the problem: the API has no operation that creates keys, so no problem is about a field."""
+        """Raise the problem. It concerns no field, because the API has no operation that creates keys."""
         raise problem
 
     def query(self, _: Visit, typed: KeyForm) -> dict[str, str]:
@@ -160,7 +160,7 @@ async def ask_to_revoke(visit: Visit) -> Response:
 
 
 async def revoke_key(visit: Visit) -> Response:
-    """Revoke the key; if the confirmation box is not ticked, show the page again with an error."""
+    """Revoke the key. If the confirmation box is not ticked, show the page again with an error."""
     key = await find_key_of(visit, visit.path_params["client_id"])
     form = await visit.read_form()
     if form.get("understood") != "on":

@@ -17,8 +17,8 @@ from monitoring.auth.service import list_keys
 from monitoring.contract.problems import Problem
 from monitoring.members.service import name_members
 
-# A key counts as in use for this time after each request. A client that calls once an hour must count as
-# using its key between two calls.
+# A key counts as in use for this time after each request. The key of a client that makes one call an hour
+# must count as in use between two calls.
 RECENTLY = timedelta(hours=2)
 
 NOT_BEGUN = dict.fromkeys(("make", "deploy", "revoke"), "")
@@ -52,7 +52,7 @@ async def name_creators(visit: Visit, keys: Iterable[ApiKey]) -> dict[str, str]:
 
 
 def _pick(keys: Sequence[ApiKey], client_id: str | None) -> ApiKey | None:
-    """Return the key with this client_id; None without a client_id. Raises Problem if it is unknown."""
+    """Return the key with this client_id; None without a client_id. Raises Problem for an unknown one."""
     if not client_id:
         return None
     found = next((key for key in keys if key.client_id == client_id), None)
@@ -87,7 +87,7 @@ class Rotation:
 
 
 def judge_rotation(old: ApiKey, new: ApiKey | None) -> Rotation:
-    """Return each step's state. The first unfinished step is `NOW`, later unfinished ones are `LATER`."""
+    """Return each step's state. The first unfinished step is `NOW`; later unfinished steps are `LATER`."""
     done = [new is not None, new is not None and new.last_used_at is not None, old.revoked_at is not None]
     first = done.index(False) if False in done else len(done)
     return Rotation(
@@ -111,13 +111,13 @@ def name_successor(old_name: str) -> str:
 
 
 def list_successors(old: ApiKey, keys: Sequence[ApiKey]) -> list[ApiKey]:
-    """Return the keys that could replace a key: all others that are not revoked, newest first."""
+    """Return the keys that could replace `old`: all other keys that are not revoked, newest first."""
     others = (key for key in keys if key.revoked_at is None and key.id != old.id)
     return sorted(others, key=lambda key: key.created_at, reverse=True)
 
 
 def find_successor(old: ApiKey, keys: Sequence[ApiKey], chosen: ApiKey | None) -> ApiKey | None:
-    """Return a key's replacement: the chosen key, or else the newest one named after it.
+    """Return the replacement of `old`: the chosen key, or else the newest with the name of its successor.
 
     Returns None if there is no such key, or if the chosen key is revoked or is `old` itself.
     """

@@ -14,12 +14,12 @@ from monitoring.members.sessions import Standing, read_standings
 
 LOOK_INTERVAL_SECONDS = 1.0
 
-# A page that keeps changing is sent at most once in this time. With the polling interval, a page is at most
-# three seconds old.
+# A page that keeps changing is sent at most once in this time. Together with the polling interval, this keeps
+# a page at most three seconds old.
 REST_SECONDS = 1.5
 
 # A page without changes is sent an empty line after this time. A page that receives nothing for 25 seconds
-# warns its user that it is stale, and proxies close a silent connection after a minute or later.
+# warns its user that it is stale, and proxies close a silent connection after a minute or more.
 SILENCE_SECONDS = 10.0
 
 # The fingerprints of everything that a page shows, in the order of its `Shown` items.
@@ -31,7 +31,7 @@ class Changes:
 
     def __init__(self, is_stopping: Callable[[], bool]) -> None:
         self._is_stopping = is_stopping
-        # Grouped, because pages that show the same data wait for the same fingerprints.
+        # Grouped by data, because pages that show the same data wait for the same fingerprints.
         self._waiting: defaultdict[tuple[Shown, ...], set[_Waiting]] = defaultdict(set)
         # The fingerprints of the last poll, only for data that some page waits for.
         self._known: Mapping[Shown, str] = {}

@@ -69,7 +69,7 @@ class Source(Enum):
             FROM notification_channels WHERE team_id = given.id)
     """
 
-    # A channel's newest deliveries. A page with older ones is updated when it reconnects
+    # A channel's newest deliveries. A page of older deliveries is updated when it reconnects
     # (`FOLLOWED_SECONDS`).
     CHANNEL = """
         (SELECT count(*) || ' ' || sum({ms:created_at}) || ' ' || sum(attempts) || ' ' || count(delivered_at)
@@ -138,7 +138,7 @@ class _OnPostgres:
 
 
 class _OnSqlite:
-    """Formats a column as SQL for its time in milliseconds.
+    """Formats the name of a time column as SQL that computes the time in milliseconds.
 
     SQLite stores times as text, in which a fraction may follow the second.
     """

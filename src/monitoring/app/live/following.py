@@ -30,12 +30,12 @@ SendLine: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
-# After this time the response ends and the script reconnects. Reconnecting updates what depends only on time,
-# such as uptime, and marks the session as seen.
+# After this time the response ends and the script reconnects. Reconnecting updates values that change with
+# time alone, such as uptime, and updates when the session was last seen.
 FOLLOWED_SECONDS = 300.0
 
-# A proxy that buffers a response until it is complete would delay updates for minutes. This header turns off
-# the buffering of NGINX.
+# A proxy that buffers a response until it is complete would delay updates for minutes. This header turns
+# buffering off in NGINX.
 _HEADERS = PAGE_HEADERS | {"X-Accel-Buffering": "no"}
 
 _SIGN_OF_LIFE = b"\n"
@@ -135,7 +135,7 @@ class _Following:
 class _Lines(Response):
     """A streamed response, to which `send_changes` sends lines.
 
-    It ends after `FOLLOWED_SECONDS` or when the client disconnects, and then calls `leave`.
+    The response ends after `FOLLOWED_SECONDS` or when the client disconnects, and then calls `leave`.
     """
 
     def __init__(

@@ -60,7 +60,8 @@ async def show_windows(visit: Visit) -> Response:
 class WindowForms(EditForm[Typed, MaintenanceWindow]):
     """The form of a maintenance window.
 
-    If the query's `monitor` names a monitor, a new form has it ticked, and creation redirects to its page.
+    If the query's `monitor` names a monitor, this monitor is ticked in a new form, and creation redirects to
+    the monitor's page.
     """
 
     path = f"{LIST}/new"
@@ -71,7 +72,7 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
     async def blank(self, visit: Visit) -> Typed:
         """Return a form for half an hour of maintenance from now, in the user's time zone.
 
-        If the user's time zone is UTC, the newest window's is used.
+        If the user's time zone is UTC, the form has the newest window's time zone instead.
         """
         time_zone = visit.zone.key
         if visit.zone == UTC_ZONE:  # this may mean that the browser sent no time zone
@@ -91,8 +92,8 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         async def create() -> UUID:
             return (await service.create_window(visit.team.id, given, by=visit.actor)).id
 
-        # The request is the typed text. What it means depends on the time: "until 14:00" gives a shorter
-        # window when the form is resubmitted.
+        # The typed text identifies the request, because `given` depends on the current time. For example,
+        # "until 14:00" gives a shorter window when the form is resubmitted.
         request = ("create_maintenance_window", typed.texts, list(typed.monitor_ids))
         created = await create_once(visit, form_id, request, create)
         origin_id = await _find_origin(visit)

@@ -18,7 +18,7 @@ from monitoring.members.refusals import Refused
 
 
 async def show_members(visit: Visit) -> Response:
-    """List the members; owners also see the invitations."""
+    """List the members. Owners also see the invitations."""
     invitations = await list_invitations(visit.team.id) if visit.is_owner else []
     return visit.render(
         "members/list.html",
@@ -57,7 +57,7 @@ async def make_code(visit: Visit) -> Response:
     member = await _find_member(visit)
     try:
         invited = await make_reset_code(visit.team.id, member.id, by=visit.actor)
-    except Refused:  # the member was removed a moment ago
+    except Refused:  # another request has just removed the member
         raise Problem("not_found") from None
     return visit.render(
         "members/code.html",

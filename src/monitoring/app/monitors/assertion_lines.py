@@ -12,7 +12,7 @@ import orjson
 
 from monitoring.contract.document import Json, published_document
 
-# For each source that has one, the member of the assertion that is written between source and comparison.
+# By source: the member of the assertion that is written between source and comparison, if there is one.
 _SUBJECTS = {"json": "path", "header": "name"}
 
 _JSON_SCALAR = re.compile(r"true|false|-?[0-9]+(\.[0-9]+)?|\".*\"", re.DOTALL)

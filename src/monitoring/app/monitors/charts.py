@@ -16,16 +16,16 @@ from monitoring.monitors.health import Outcome, State
 
 MAX_BARS = 40
 
-_BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28  # monitors.css sets the same width for strokes
+_BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28  # monitors.css sets strokes to this width
 _LOWEST_BAR = 3
-# The height of the slowest response. Only a failure has the full height, so that it stands out without
-# colours.
+# The height of the bar for the slowest response. Only a failure's bar has the full height, so that failures
+# stand out even without colours.
 _HIGHEST_ANSWER = 22
 
 _GOOD_RATIO = 0.99
 
-# A day with less counted time than this shows no uptime ratio, which would depend too much on the first
-# checks.
+# A day with less counted time than this shows no uptime ratio, because the ratio would depend too much on the
+# first checks.
 MIN_COUNTED = timedelta(hours=1)
 
 
@@ -39,7 +39,7 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """A bar for each of a monitor's last checks, oldest first. The newest is always at the right edge.
+    """A bar for each of a monitor's last checks, oldest first. The newest bar is always at the right edge.
 
     Instances are hashable by identity.
     """
@@ -51,7 +51,7 @@ class Bars:
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """The bars as one SVG path for each look. Rectangles would make up more than half of a page's bytes.
+        """One SVG path for all bars of each look. Rectangles would make up more than half of a page's bytes.
 
         The base line is at 0 and y grows upwards, which makes paths shorter. The style sheet flips the chart.
         """
@@ -84,7 +84,8 @@ class Days:
 def draw_days(windows: Sequence[tuple[Window, Durations]]) -> Days:
     """Draw a bar for the uptime of each day.
 
-    A day without downtime looks up, one with at least 99 % uptime degraded, and any other down.
+    The look of a day is `up` without downtime, `degraded` with at least 99 % uptime, and else `down`. A day
+    without uptime data has the look `maintenance` or `unknown`.
     """
     days = [
         Day(position * _BAR_STEP, _look_of(durations), f"{write_utc_day(start)}: {_describe_day(durations)}")

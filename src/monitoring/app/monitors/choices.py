@@ -18,7 +18,7 @@ DELETED = "A deleted monitor"
 
 
 class MonitorChoices(NamedTuple):
-    """The offered monitors' names by id. `are_more` is true if the team has too many to offer all of them."""
+    """The offered monitors' names by id. `are_more` is true if the team has too many to offer all."""
 
     names: dict[str, str]
     ticked: set[str]

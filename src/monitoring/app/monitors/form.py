@@ -45,7 +45,7 @@ _SCHEMA = "MonitorCreate"
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
-# An address without a scheme, such as `example.com/health`.
+# A URL without a scheme, such as `example.com/health`.
 _SITE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(?P<port>:[0-9]+)?(?:[/?#].*)?", re.DOTALL)
 
 MANY_LINES = {
@@ -70,7 +70,7 @@ def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Co
 
     `saved` is an edited monitor's configuration. A field with unchanged text keeps its saved value, because
     browsers change some values: they end every line with CRLF, and drop line ends from one-line fields.
-    Raises Problem for the first invalid field; `others` has the rest.
+    Raises Problem for the first invalid field. Its `others` has the problems of the other fields.
     """
     untouched = write_form(saved) if saved else {}
     saved_values = flatten(saved) if saved else {}
@@ -99,7 +99,7 @@ def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Co
 def _without_what_is_kept(given: Configuration, saved: Configuration) -> Configuration:
     """Return the configuration to validate: without masked credentials, which keep their saved values.
 
-    If the saved contract's document is kept, an empty document stands for it.
+    If the form keeps the saved contract's document, the result has an empty document in its place.
     """
     others = _without_masks(given)
     others["request_headers"] = _without_masks(given.get("request_headers", {}))
@@ -119,7 +119,7 @@ def _without_masks(values: Mapping[str, Json]) -> dict[str, Json]:
 def complete_form(form: Mapping[str, str]) -> Mapping[str, str]:
     """Return the form with its type, URL and interval completed.
 
-    The interval is the choice from the list, or the typed one if the choice is "other". A URL without a
+    The interval is the choice from the list, or the typed interval if the choice is "other". A URL without a
     scheme gets one if it begins with text that looks like a host. Raises Problem for an unknown type.
     """
     monitor_type = form.get("type", "http")  # the previous release's form has no type
@@ -188,7 +188,7 @@ def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
     """Return a merge patch that turns the saved configuration into the form's. It contains every field."""
     names = kinds_of(saved["type"])
     patch = {**_nest(dict.fromkeys(names)), **given}
-    for name in (saved["type"], "request_headers"):  # these are merged, so each removed part needs a null
+    for name in (saved["type"], "request_headers"):  # merged, so each removed member needs a null
         if name in patch:
             patch[name] = {**dict.fromkeys(saved[name]), **given.get(name, {})}
     if _CONTRACT in patch:
@@ -317,7 +317,7 @@ def _read_assertions(name: str, text: str) -> list[dict[str, Json]] | None:
         raise document_rules().sentences.invalid_field([name, error.number], "pattern") from None
 
 
-# By the kind of a field, as `kinds_of` returns it.
+# Parsers and formatters by the kind of a field, which `kinds_of` returns.
 _READERS: Mapping[str, Callable[[str, str], Json]] = {
     "string": _read_text,
     "integer": _read_integer,

@@ -48,12 +48,12 @@ class MonitorForms(EditForm[Texts, Monitor]):
     spent = "monitor_form_spent"
 
     async def blank(self, visit: Visit) -> Texts:
-        """Return a form with the defaults of the type in the query; of `http` if it has no known type."""
+        """Return a form with the defaults of the query's type; of `http` if the query has no known type."""
         wanted = visit.query.get("type", "")
         return monitor_form.write_new_form(wanted if wanted in TYPE_FORMS else "http")
 
     def query(self, _: Visit, typed: Texts) -> Mapping[str, str]:
-        """Return the query parameter that names the type; for `http`, which is the default, none."""
+        """Return the query parameter that names the type. The default type, `http`, needs no parameter."""
         return {} if typed["type"] == "http" else {"type": typed["type"]}
 
     def echo(self, form: Form) -> Texts:
@@ -66,7 +66,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
         return monitor_form.echo_form(monitor_form.complete_form(kept))
 
     async def make(self, visit: Visit, typed: Texts, form_id: UUID) -> Response:
-        """Create the monitor; for *Test now*, only test it."""
+        """Create the monitor. For *Test now*, only test it."""
         given = monitor_form.read_form(typed)
         if (await visit.read_form()).get("try"):
             finding = await _try(visit, given)
@@ -90,7 +90,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
         return monitor_form.write_form(configuration_of(row))
 
     async def save(self, visit: Visit, row: Monitor, typed: Texts) -> Response:
-        """Change the monitor; for *Test now*, only test it.
+        """Change the monitor. For *Test now*, only test it.
 
         Raises Problem if the monitor was changed since the form was shown.
         """

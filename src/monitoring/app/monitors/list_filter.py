@@ -19,7 +19,7 @@ from monitoring.monitors.queries import MonitorFilter
 
 _NAMES = ("type", "status", "tag", "search")
 
-# The most tags in a filter: one more than a monitor can have.
+# The most tags in a filter: one more than a monitor can have. Such a filter already matches nothing.
 MOST_TAGS = 11
 
 
@@ -39,7 +39,10 @@ def read_filter(query: QueryParams) -> MonitorFilter:
 
 
 def split_tags(text: str) -> list[str]:
-    """Split a filter's tags at commas. Tags after the eleventh are dropped, because no monitor has eleven."""
+    """Split a filter's tags at commas.
+
+    Tags after the eleventh are dropped, because no monitor has eleven tags, so they change nothing.
+    """
     return list(dict.fromkeys(tag for each in text.split(",") if (tag := each.strip())))[:MOST_TAGS]
 
 

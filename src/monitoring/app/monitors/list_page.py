@@ -1,4 +1,4 @@
-"""The page of a team's monitor list, which users filter, sort, group by tag, and show roomy or compact."""
+"""The page of a team's monitor list. Users can filter, sort and group it, and choose a compact layout."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ TAGS_SHOWN = 12
 BARS_RANGE = timedelta(days=3)
 UPTIME_RANGE = timedelta(hours=24)
 
-# The statuses whose counts are always shown. Others are shown only if a monitor has them or the filter names
-# them.
+# The statuses whose counts are always shown. The count of another status is shown only if a monitor has the
+# status, or the filter names it.
 TILES = ("down", "degraded", "up", "maintenance", "paused")
 STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
 
@@ -67,7 +67,7 @@ MAX_GROUPS = 28
 
 _WORRYING = ("down", "validating", "degraded")
 
-# After its first monitors, a group also shows others that are down: at most this many in all groups together.
+# A group shows its first monitors, and further ones that are down: at most this many in all groups together.
 MAX_DOWN = 200
 
 
@@ -97,7 +97,7 @@ class RefusedAct(NamedTuple):
 
 
 class Around(NamedTuple):
-    """The data of a list page without its rows. `opened` is the summary of the matching monitors only."""
+    """The data of a list page without its rows. `opened` summarises only monitors that match the filter."""
 
     counts: Counter[str]
     types: Counter[str]
@@ -128,9 +128,9 @@ class Group(NamedTuple):
 def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = None) -> list[Group]:
     """Group monitors by each of their tags, in the given order. At most `MAX_GROUPS` groups are returned.
 
-    In total, about `max_rows` monitors are shown, at least one of each group, plus up to `MAX_DOWN` others
-    that are down. A group's heading counts as a row. If `only` is given, only the group of that tag is
-    returned.
+    The groups show about `max_rows` rows in total, with each heading counted as a row, but at least one
+    monitor each. They also show up to `MAX_DOWN` further monitors that are down. If `only` is given, only the
+    group of that tag is returned.
     """
     members: defaultdict[str | None, list[Outline]] = defaultdict(list)
     for outline in outlines:
@@ -152,14 +152,14 @@ def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = 
 def _place_of_group(group: Group) -> tuple[object, ...]:
     """Return a group's sort key: the numbers of down, validating and degraded monitors, then the tag.
 
-    Groups with more such monitors come first. The group without a tag comes last.
+    A group with more of these monitors comes earlier. The group without a tag comes last.
     """
     worries = tuple(-group.counts[status] for status in _WORRYING)
     return (group.tag is None, *worries, group.tag or "")
 
 
 async def show_monitors(visit: Visit) -> Response:
-    """Show the counts by status, the open incidents, and the team's monitors, by default down ones first."""
+    """Show the counts by status, the open incidents, and the team's monitors. By default, worst first."""
     return await show_list(visit, None)
 
 

@@ -16,7 +16,7 @@ from monitoring.history.tallies import Summary
 from monitoring.history.timeline import Window
 
 SIDE = 1000
-# The minimum width of a shade, so that it stays visible.
+# The minimum width of a shaded time span, so that it stays visible.
 MIN_SHADE = 4
 
 # Labels of the shades.
@@ -30,7 +30,7 @@ class Line(NamedTuple):
     """A series with a value for each window.
 
     A window without responses is a gap in the path. A window between two gaps is a dot. Coordinates run from
-    0 to `SIDE`, to the right and downwards, and the page scales the chart. A point is in the middle of its
+    0 to `SIDE`, to the right and downwards, and the page scales the chart. Each point is in the middle of its
     window.
     """
 

@@ -1,7 +1,7 @@
 """Rate limits for sign-in attempts.
 
 A browser in which the user has signed in before has a limit of its own, so guesses from other browsers never
-lock it out.
+lock this browser out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Attempt:
 
     `is_known` means that the email has signed in from this browser before. `counted_as` names the rate
     limit's counter: the known browser, or else the network with the email. `is_last` means that this attempt
-    used up that limit, and `is_last_of_all` that it used up the email's limit across all networks.
+    used up this counter's limit. `is_last_of_all` means that it used up the email's limit in all networks.
     """
 
     email: str

@@ -41,7 +41,8 @@ async def show_request(visit: Visit) -> Response:
 async def ask_for_link(visit: Visit) -> Response:
     """Show the same confirmation for every email address, and send a link if the address has an account.
 
-    The account is looked up after the response is sent, so that its timing does not reveal the account.
+    The account is looked up after the response is sent, so that the response's timing does not reveal whether
+    the account exists.
     """
     _demand_mail_server(visit)
     typed = (await visit.read_form()).get("email", "")
@@ -77,7 +78,7 @@ async def set_new_password(visit: Visit) -> Response:
         return _render_form(visit, link, token, faults["password"])
     try:
         user = await use_link(link, password, address=visit.address)
-    except Refused:  # another request used the link a moment ago
+    except Refused:  # another request has just used the link
         raise Declined("password_link_expired") from None
     return visit.redirect("/monitors" if await open_session(visit, user) else "/sign-in")
 
@@ -90,7 +91,7 @@ async def _find(token: str) -> PasswordLink:
 
 
 async def _send_link(email: str, network: str) -> None:
-    """Send a link, unless the email has reached its rate limit. Then an earlier link is still valid."""
+    """Send a link, unless the email has reached its rate limit. In that case, an earlier link is valid."""
     try:
         if not (await current_backends().counters.hit(MAX_LINKS_OF_ONE_PERSON, email)).allowed:
             return

@@ -17,7 +17,7 @@ from monitoring.members.models import Invitation
 from monitoring.members.refusals import Refused
 from monitoring.members.rules import check_password
 
-# The field beside which each refusal is shown. All other refusals are shown beside the email.
+# The fields beside which these refusals are shown. All other refusals are shown beside the email.
 _FIELDS = {
     "name_invalid": "name",
     "password_is_email": "password",
@@ -32,7 +32,7 @@ NO_REFERRER = {"Referrer-Policy": "no-referrer"}
 
 
 async def show_code_form(visit: Visit) -> Response:
-    """Show the form for an invitation's code; if the URL has a link's token, the form for the password.
+    """Show the form for an invitation's code. If the URL has a link's token, show the form for the password.
 
     Raises Declined if the token is not valid.
     """

@@ -39,7 +39,7 @@ async def sign_in(visit: Visit) -> Response:
     next_path = _read_next(form.get("next", ""))
     kept = form.get("kept", "") if next_path else ""
     shown = {"next": next_path, "email": email, "kept": kept}
-    if errors := _find_empty(email, password):  # no guess, so the attempt is not counted
+    if errors := _find_empty(email, password):  # an empty field is no guess, so it is not counted
         return visit.render("sign_in/sign_in.html", 400, errors=errors, **shown)
     # The attempt is counted before the password is verified. This limits guesses, and the CPU time they cost.
     attempt = await count_attempt(visit.request, email)
