@@ -113,7 +113,7 @@ Arranged = tuple[str, dict[str, Json], dict[str, Json]]
 def _arrange(operation: Operation, arguments: Mapping[str, Json]) -> Arranged:
     """Distribute arguments to path, query and body. A query argument that is null is omitted.
 
-    Undocumented arguments are sent too, because the service explains such errors better.
+    Undocumented arguments are sent too, because the service responds with an error message about them.
     """
     path = operation.path
     query: dict[str, Json] = {}

@@ -79,7 +79,7 @@ def _write_cookie(visit: Visit, answer_id: UUID, kept: Answer) -> str:
 
 
 def _read_cookie(visit: Visit, named: str) -> Answer | None:
-    """Return the response in the cookie; None unless the service stored it for this browser as `named`."""
+    """Return the response in the cookie; None unless it was stored for this browser with the id `named`."""
     cookie = cookies.read_answer(visit.request, visit.settings)
     if not is_encrypted(cookie):
         return None

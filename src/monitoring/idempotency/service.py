@@ -72,7 +72,7 @@ async def delete_expired_keys(now: datetime) -> int:
 async def encrypt_stored_answers() -> Encrypted:
     """Encrypt stored responses with the first encryption key.
 
-    Earlier releases stored responses that may contain credentials without encryption.
+    Earlier releases did not encrypt the stored responses that may contain credentials.
     """
     return await encrypt_column(IdempotencyKey.exclude(reply_body=""), "reply_body")
 

@@ -72,8 +72,8 @@ async def hash_password(password: str) -> str:
 async def is_same_password(password: str, stored_hash: str | None, *, is_known: bool = True) -> bool:
     """Return whether a password matches a stored hash.
 
-    If `stored_hash` is None, returns False, but takes as long. Raises `Problem("service_unavailable")` if too
-    many hashes are waiting. The limit is lower for unknown browsers (`is_known=False`).
+    If `stored_hash` is None, returns False after the same time. Raises `Problem("service_unavailable")` if
+    too many hashes are waiting. The limit is lower for unknown browsers (`is_known=False`).
     """
     compare = partial(_compare, password[:MAX_PASSWORD_CHARACTERS], stored_hash)
     is_same = await _places.run(PLACES if is_known else PLACES_OF_STRANGERS, compare)
@@ -86,7 +86,7 @@ def is_outdated(stored_hash: str) -> bool:
 
 
 def _compare(password: str, stored_hash: str | None) -> bool:
-    nobodys = _nobodys_hash()  # always called, because the first call takes as long as verifying
+    nobodys = _nobodys_hash()  # always called, because its first call is as slow as `verify`
     try:
         return _hasher.verify(stored_hash or nobodys, _as_bytes(password)) and stored_hash is not None
     except VerifyMismatchError:

@@ -32,7 +32,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """An error of the API: its message, an example of it, and when it occurs.
+    """An API error: its message, an example if the message is a template, and when the error occurs.
 
     `code` is the OAuth error code; empty for other errors.
     """

@@ -101,7 +101,7 @@ async def sign_out_everywhere(visit: Visit) -> Response:
 def describe_browser(user_agent: str) -> str:
     """Return a browser's name, such as "Firefox on Linux", by which users recognise their own browsers.
 
-    Clients can forge it, because they can send any `user_agent`.
+    Clients can forge the name, because they can send any `user_agent`.
     """
     browser = next((name for mark, name in _BROWSERS if mark in user_agent), "Another browser")
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), None)

@@ -1,4 +1,4 @@
-"""Labels for translations: the faults of engine responses, and language names."""
+"""Labels for translations: descriptions of faults in an engine's responses, and names of languages."""
 
 from __future__ import annotations
 

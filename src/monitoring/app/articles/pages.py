@@ -108,7 +108,7 @@ async def retry_translations(visit: Visit) -> Response:
 
 
 async def ask_to_retranslate(visit: Visit) -> Response:
-    """Ask which locales to retranslate, and show the most characters that translation into one can use."""
+    """Ask which locales to retranslate, and show the most characters sent to the engine for each locale."""
     article = await find_article_of(visit)
     loop = asyncio.get_running_loop()
     source = await loop.run_in_executor(_threads, read_article_source, article.payload)

@@ -42,7 +42,7 @@ def read_routing(form: Mapping[str, str], monitor_ids: Sequence[str]) -> dict[st
 
 
 def write_routing(routing: Mapping[str, Json]) -> dict[str, str]:
-    """Return the texts of a routing's form fields. Its monitors are checkboxes, so they are left out."""
+    """Return the texts of a routing's form fields. Monitors are checkboxes, so they are left out."""
     quiet_hours = routing["quiet_hours"] or {}
     return {
         "routing_tags": ", ".join(routing["tags"]),

@@ -117,7 +117,7 @@ def list_successors(old: ApiKey, keys: Sequence[ApiKey]) -> list[ApiKey]:
 
 
 def find_successor(old: ApiKey, keys: Sequence[ApiKey], chosen: ApiKey | None) -> ApiKey | None:
-    """Return the replacement of `old`: the chosen key, or else the newest with the name of its successor.
+    """Return the replacement of `old`: the chosen key, or else the newest key named by `name_successor`.
 
     Returns None if there is no such key, or if the chosen key is revoked or is `old` itself.
     """

@@ -41,7 +41,7 @@ def read_filter(query: QueryParams) -> MonitorFilter:
 def split_tags(text: str) -> list[str]:
     """Split a filter's tags at commas.
 
-    Tags after the eleventh are dropped, because no monitor has eleven tags, so they change nothing.
+    Tags after the eleventh are dropped. They change nothing, because no monitor has eleven tags.
     """
     return list(dict.fromkeys(tag for each in text.split(",") if (tag := each.strip())))[:MOST_TAGS]
 

@@ -159,7 +159,7 @@ def _place_of_group(group: Group) -> tuple[object, ...]:
 
 
 async def show_monitors(visit: Visit) -> Response:
-    """Show the counts by status, the open incidents, and the team's monitors. By default, worst first."""
+    """Show the counts by status, the open incidents, and the team's monitors, worst first by default."""
     return await show_list(visit, None)
 
 

@@ -50,8 +50,8 @@ async def sign_in(visit: Visit) -> Response:
         return visit.redirect(next_path or "/monitors")
     errors = {"": REFUSALS["sign_in_refused"]}
     refusal = visit.render("sign_in/sign_in.html", 400, errors=errors, **shown)
-    # The refusal is recorded after the response is sent. It is recorded only for existing accounts, and the
-    # timing of the response must not reveal them.
+    # Only the refusals for existing accounts are recorded. They are recorded after the response is sent, so
+    # that the response's timing does not reveal whether the account exists.
     refusal.background = BackgroundTask(note_refusal, attempt)
     return refusal
 
