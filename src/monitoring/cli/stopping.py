@@ -96,8 +96,9 @@ def run_until_stopped(
 ) -> int | None:
     """Run work that finishes when its `Stop` is set. Returns the signal that stopped it, if there was one.
 
-    With `lifeline`, the connection of a child to its parent, the parent requests the stop. Without it,
-    signals do. One second after this returns, the process ends with status 0, even if a thread hangs.
+    `lifeline` is a child's connection to its parent. With a lifeline, the parent requests the stop, and
+    otherwise signals do. One second after this returns, the process ends with status 0, even if a thread
+    hangs.
     """
 
     async def run() -> int | None:
