@@ -94,7 +94,7 @@ def retry_failed(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Queue failed translations again. A running service starts them within seconds."""
+    """Queue failed translations again. A running service picks them up within seconds."""
     if article_id and run_command(service.find_article(article_id)) is None:
         _fail_to_find(article_id)
     show_row({"queued": run_command(queueing.retry_failed(article_id, locale))}, as_json=as_json)

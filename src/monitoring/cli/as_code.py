@@ -1,4 +1,4 @@
-"""Monitors as code. `monitoring export`, `apply` and `schema` need no database. They call the API."""
+"""Monitors as code: `monitoring export` and `apply` call the API, and `schema` needs no service at all."""
 
 from __future__ import annotations
 
