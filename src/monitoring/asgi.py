@@ -57,7 +57,7 @@ class MonitoringService:
         if scope["type"] == "lifespan":
             await self.contract(scope, receive, send)
             return
-        if self.is_stopping():  # the client's next request goes elsewhere (RFC 9112 §9.6)
+        if self.is_stopping():  # so that clients send the next request to another process
             notes_of(scope).headers["Connection"] = "close"
         with self.backends.activate():
             await (self.pages if _is_page(scope) else self.contract)(scope, receive, send)

@@ -54,7 +54,7 @@ def configure_logging(settings: Settings) -> None:
             "loggers": {
                 "monitoring": {"level": settings.log_level.upper()},
                 "monitoring.access": {"level": "INFO" if settings.access_log else "CRITICAL"},
-                # It logs a traceback for each failed connection, which our own code reports anyway.
+                # This logger writes a traceback for each failed connection. Our own code reports outages.
                 "asyncpg.pool": {"level": "CRITICAL"},
             },
             "root": {"level": "WARNING", "handlers": ["stderr"]},

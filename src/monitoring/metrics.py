@@ -236,7 +236,7 @@ def _children_of(gauge: Gauge) -> Iterator[Gauge]:
 
 
 def record_age(gauge: Gauge, since: datetime | None, now: datetime) -> None:
-    """Set a gauge to the seconds since `since`, or to 0 if that is None or in the future."""
+    """Set a gauge to the seconds since `since`, or to 0 if `since` is None or in the future."""
     gauge.set(max(0.0, (now - since).total_seconds()) if since else 0.0)
 
 

@@ -130,7 +130,7 @@ async def _keep_up() -> None:
     await keep_up(now)
     await remind(now)
     if not clock.is_settled:
-        return  # the rest deletes old rows, and a clock that has just jumped may still be corrected
+        return  # the rest deletes by age, and the clock may still be corrected after its jump
     await sweep_test_articles(now)
     await carry_out_deletions(now)
     await apply_retention(now)

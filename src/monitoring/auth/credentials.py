@@ -26,7 +26,7 @@ def generate_client_id(*, is_test: bool = False) -> str:
 
 
 def is_client_id(text: str) -> bool:
-    """Return whether `text` is a well-formed client id. Databases refuse queries for some other texts."""
+    """Return whether `text` is a well-formed client id. Databases reject queries with some other texts."""
     return _CLIENT_ID.fullmatch(text) is not None
 
 

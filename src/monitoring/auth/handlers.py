@@ -76,13 +76,13 @@ async def revoke_token(body: dict[str, str], request: Request) -> Reply:
 async def _count_client(request: Request, form: Mapping[str, str]) -> ClientCredentials:
     """Read the client's credentials, and count the request against the rate limit."""
     credentials = read_client_credentials(request.headers.get("authorization"), form)
-    # Counted by address only. A client_id is public, so anybody could exhaust a limit per client_id.
+    # Counted only by the client's network. A client_id is public, so anybody could exhaust a limit for it.
     await count_request(request, current_backends().settings.rate_limit_token, client_network(request))
     return credentials
 
 
 async def _demand_key(request: Request, credentials: ClientCredentials) -> ApiKey:
-    """Authenticate the client and return its key. The reply's `Monitoring-Mode` header shows its mode.
+    """Authenticate the client and return its key. The reply's `Monitoring-Mode` header has the key's mode.
 
     Raises `Problem("oauth_invalid_client")`.
     """

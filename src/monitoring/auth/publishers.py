@@ -33,11 +33,11 @@ def has_access_token(request: Request, tokens: Sequence[SecretStr]) -> bool:
 
 
 async def find_fault_of_signature(request: Request, secrets: Sequence[SecretStr]) -> Problem | None:
-    """Verify `X-Ghost-Signature`. Returns None if it signs the body with one of the secrets, else a Problem.
+    """Verify `X-Ghost-Signature`. Returns None if one of the secrets signed the body, otherwise a Problem.
 
     The body is read unless the header is malformed or too old. Since July 2024, Ghost signs the body followed
-    by the time (https://github.com/TryGhost/Ghost/pull/20500). Older versions sign only the body. They are
-    refused, because requests could be replayed. Raises Problem if the body is too large.
+    by the time (https://github.com/TryGhost/Ghost/pull/20500). Older versions sign only the body. Their
+    signatures are refused, because requests could be replayed. Raises Problem if the body is too large.
     """
     matched = _SIGNATURE.fullmatch(request.headers.get("x-ghost-signature", ""))
     if not matched:

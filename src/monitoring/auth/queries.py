@@ -1,4 +1,4 @@
-"""SQL queries for keys and tokens: those of every request, and periodic deletion."""
+"""SQL queries for keys and tokens, which run at every request, and the periodic deletion of old rows."""
 
 from __future__ import annotations
 

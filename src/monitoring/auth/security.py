@@ -46,8 +46,8 @@ class BearerSecurity(SecurityHandler):
 class WebhookSecurity(SecurityHandler):
     """`webhookSecret`: requires the operator's secret. If a bearer token is also sent, it must be valid too.
 
-    If the operation lists them and the operator has configured them, Ghost's signature replaces the secret,
-    and Outrank's access token replaces both the secret and the bearer token.
+    Ghost's signature can replace the secret, and Outrank's access token can replace both the secret and the
+    bearer token. The operation must list the replacement, and the operator must have configured it.
     """
 
     async def let_in(self, request: Request, scheme: Node) -> TestPublisher | None:  # noqa: ARG002 - it verifies all schemes

@@ -23,8 +23,8 @@ LIFETIME_SECONDS = 86_400  # 24 hours, as documented
 TOKEN_TYPE = "at+jwt"  # noqa: S105 - a media type (RFC 9068 §2.1)
 AUDIENCE = "monitoring-api"
 
-# The issuer of tokens signed with a secret, which only this service verifies. Replicas of earlier versions
-# accept no other issuer, and still run while a new version is deployed.
+# The issuer of tokens that are signed with a secret. Only this service verifies such tokens. Processes of
+# earlier versions, which still run during a deployment, accept no other issuer.
 SECRET_ISSUER = "monitoring-service"  # noqa: S105 - a name
 
 # The number of verified tokens to cache. Tokens that this service signs have about 900 characters.
@@ -99,7 +99,7 @@ def _read_token(signing_keys: tuple[SecretStr, ...], token: str) -> TokenClaims:
 
 
 def _demand_canonical(token: str) -> None:
-    """Refuse non-canonical encodings of a token, such as with padding, which PyJWT accepts (RFC 7515 §2)."""
+    """Refuse non-canonical encodings of a token, such as padding, which PyJWT accepts (RFC 7515 §2)."""
     for segment in token.split("."):
         if base64url_encode(base64url_decode(segment)).decode() != segment:
             raise InvalidTokenError
@@ -108,8 +108,8 @@ def _demand_canonical(token: str) -> None:
 def _decode(key: SigningKey, header: dict[str, Any], token: str) -> dict[str, Any]:
     """Verify a token with the key's own algorithm, validate its claims, and return them.
 
-    For a private key, the issuer is not compared, so tokens stay valid when BASE_URL changes. The key signs
-    nothing but this service's tokens.
+    For a private key, the issuer is not compared, so tokens stay valid when BASE_URL changes. This is safe,
+    because the key signs nothing but this service's tokens.
     """
     is_secret = key.algorithm == HS256
     if not is_secret and header.get("typ") != TOKEN_TYPE:

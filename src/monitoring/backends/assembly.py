@@ -85,8 +85,8 @@ async def open_backends(
         backends = Backends(
             settings=settings,
             database=database,
-            # A transaction that puts an object holds a database connection. Half of the pool is reserved for
-            # other work.
+            # A transaction that puts an object holds a database connection. Such transactions may use only
+            # half of the pool, because other work needs connections too.
             blog_storage=open_storage_of(settings, max(1, settings.database_pool_max_connections // 2)),
             counters=counters,
             clock=Clock(database.read_time if is_postgres(database.context.db()) else None),

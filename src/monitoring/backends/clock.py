@@ -19,10 +19,11 @@ READ_INTERVAL_SECONDS = 1.0
 # schedules, because checks are at least 30 seconds apart.
 SMALLEST_JUMP = timedelta(seconds=10)
 
-# A stored time that exceeds the latest valid time by more than this was written by a fast clock.
+# A stored time that is later than the latest valid time by more than this counts as wrong, because only a
+# clock that was ahead can have written it.
 TOLERANCE = timedelta(minutes=2)
 
-# After a jump, nothing is deleted by age for this time, because the clock may still be corrected.
+# For this long after a jump, no data is deleted by age, because the clock may still be corrected.
 SETTLING = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class Clock:
     async def read(self) -> None:
         """Read the clocks, and log a warning if one has jumped since the last reading.
 
-        While the database is unavailable, its time advances with the monotonic clock.
+        While the database is unavailable, the time last read from it advances with the monotonic clock.
         """
         if self._machine.set(self._read_machine_time()) and self._believed is self._machine:
             self._note_jump()
@@ -111,7 +112,7 @@ class _Dial:
         return self._moment + timedelta(seconds=self._monotonic() - self._read_at)
 
     def set(self, moment: datetime) -> bool:
-        """Store a reading. Returns whether it is a jump from the expected time, which is logged."""
+        """Store a reading, and return whether it is a jump. A jump is logged."""
         ahead = moment - self.now()
         self._moment, self._read_at = moment, self._monotonic()
         if abs(ahead) < SMALLEST_JUMP:

@@ -27,7 +27,8 @@ TIMEOUT_SECONDS = 0.25
 MAX_CONNECTIONS = 50
 MAX_WINDOWS = 100_000
 
-# Count, start the window at the first hit, and return its remaining time, in one atomic round trip.
+# In one atomic round trip, counts a hit, starts the window if it is the first hit, and returns the count and
+# the window's remaining time.
 _HIT = """
 local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
@@ -70,7 +71,7 @@ class Counters:
         self._free_connections = asyncio.Semaphore(MAX_CONNECTIONS)
 
     async def hit(self, policy: RateLimitPolicy, key: str) -> Allowance:
-        """Count one request under the key, and return the remaining quota."""
+        """Count one request for `key`, and return the remaining quota."""
         count, reset_seconds = await self._count(policy, key)
         return Allowance(
             policy=policy,
@@ -94,8 +95,9 @@ class Counters:
                 self._breaker.open()
                 self._outage.begin(error)
                 if isinstance(error, ReadOnlyError) and self._client:
-                    # Another server may now be the primary. Connections in use detect that themselves:
-                    # disconnecting one while it connects would raise AttributeError there.
+                    # Another server may now be the primary, so idle connections must reconnect. Connections
+                    # in use detect the change themselves. If this disconnected one that is still connecting,
+                    # its user would get an AttributeError.
                     await self._client.connection_pool.disconnect(inuse_connections=False)
             else:
                 self._breaker.close()
@@ -117,7 +119,7 @@ class Counters:
 def _make_client(redis_url: str) -> Redis:
     """Create a client with short timeouts.
 
-    It retries once if Redis has closed the connection, which may have been idle.
+    The client retries a command once if the connection fails, because Redis may have closed an idle one.
     """
     pool = ConnectionPool.from_url(
         redis_url,
@@ -130,9 +132,10 @@ def _make_client(redis_url: str) -> Redis:
 
 
 class _MemoryWindows:
-    """The rate-limit windows of one process. A policy's windows end in the order in which they started.
+    """The rate-limit windows of one process.
 
-    A policy has at most `MAX_WINDOWS` windows. Beyond that, the oldest one is dropped.
+    A policy's windows all have the same length, so they end in the order in which they started. A policy has
+    at most `MAX_WINDOWS` windows. Beyond that, the oldest window is dropped.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:

@@ -38,14 +38,15 @@ from monitoring.settings import Settings, SettingsError
 # The advisory lock that serialises concurrent migrations of PostgreSQL. The number is arbitrary.
 _MIGRATION_LOCK = 7_023_417_065
 
-# Checks are stored constantly, by transactions that lock these tables in this order. A migration that held
-# the second table and waited for the first would deadlock with them.
+# Checks are stored constantly, in transactions that lock these tables in this order. A migration must lock
+# them in the same order. Otherwise it could deadlock with such a transaction.
 _FIRST_TABLES = ("watches", "monitors")
 
-# The lock timeout of each attempt to migrate. After each timeout, the migration pauses equally long, because
-# all later statements queue behind a waiting migration. The first timeout is below PostgreSQL's deadlock
-# timeout of one second: in a deadlock, the migration gives up before another transaction is rolled back.
-# Later timeouts are longer, because autovacuum yields only to sessions that have waited for a second.
+# The lock timeout of each attempt to migrate. While a migration waits for a lock, all later statements queue
+# behind it. So after each timeout, the migration pauses for the same time to let them run. The first timeout
+# is below PostgreSQL's deadlock timeout of one second. So in a deadlock, the migration gives up before
+# PostgreSQL rolls back another transaction. Later timeouts are longer, because autovacuum yields only to
+# sessions that have waited for a second.
 LOCK_PATIENCE_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 _OWN_TABLES = """
@@ -99,7 +100,7 @@ class Database:
         return cast("Outage", client.outage)
 
     async def try_to_write(self) -> None:
-        """Write a probe row. Raises `DatabaseUnavailable`, also if the schema does not fit this release.
+        """Write a probe row. Raises `DatabaseUnavailable` on failure, or if the schema is unsuitable.
 
         Reads do not prove health: they succeed even if the disk is full or the server is a standby.
         """
@@ -148,7 +149,7 @@ class Database:
 async def open_database(
     settings: Settings, model_modules: Sequence[str] = MODEL_MODULES
 ) -> AsyncIterator[Database]:
-    """Open the configured database. It may be unavailable: the first statement opens the connection."""
+    """Open the configured database. It may still be unavailable, because the first statement connects."""
     configuration = configure_tortoise(settings, model_modules)
     file_path = configuration["connections"].get("sqlite", {}).get("credentials", {}).get("file_path")
     database = Database(TortoiseContext())
@@ -166,9 +167,9 @@ async def open_database(
 def _make_private_file(path: Path, settings: Settings) -> None:
     """Create SQLite's file and folder with access for their owner only, because the file contains secrets.
 
-    An existing file is never opened, not even as a test. A process that closes a file loses all its locks on
-    the file, including SQLite's. The next process to close the database would then delete the write-ahead log
-    (https://www.sqlite.org/howtocorrupt.html, 2.2).
+    An existing file is never opened, not even to test access. A process that closes a file loses all its
+    locks on the file, including SQLite's. The next process to close the database would then delete the
+    write-ahead log (https://www.sqlite.org/howtocorrupt.html, 2.2).
 
     SQLite gives its -wal and -shm files the database's mode. Raises `SettingsError` if the file or folder is
     not writable.
@@ -219,7 +220,7 @@ async def transaction() -> AsyncIterator[BaseDBAsyncClient]:
 def after_commit(act: Callable[[], None]) -> None:
     """Call `act` after the caller's transaction commits, or never if it is rolled back.
 
-    Outside a transaction, `act` is called immediately. It must not raise.
+    Outside a transaction, `act` is called immediately. `act` must not raise.
     """
     postponed = _after_commit.get()
     if postponed is None:
@@ -231,9 +232,10 @@ def after_commit(act: Callable[[], None]) -> None:
 async def migrate(settings: Settings, model_modules: Sequence[str] = MODEL_MODULES) -> list[str]:
     """Apply pending migrations, and return their names.
 
-    All run in one transaction, and in one process at a time. So each process may call this when it starts,
-    while others run. Raises `TablesInUse` if other processes keep using the tables for about half a minute.
-    Nothing has changed then. Raises `DatabaseUnavailable` if the database does not respond.
+    All migrations run in one transaction, and only one process at a time migrates. So every process may call
+    this when it starts, even while other processes run. Raises `TablesInUse`, with nothing changed, if other
+    processes keep using the tables for about half a minute. Raises `DatabaseUnavailable` if the database does
+    not respond.
     """
     async with open_database(settings, model_modules) as database:
         with database.activate():

@@ -13,14 +13,14 @@ MAX_NAME_BYTES = 255
 DRAFT = ".draft-"
 
 SIGN_OF_LIFE = "sign-of-life"
-SIGN_OF_LIFE_BYTES = 4096  # one block: less may fit on a disk that has no space for another file
+SIGN_OF_LIFE_BYTES = 4096  # one block, because less may fit on a disk that has no space for another file
 
 
 def write_durably(target: str, content: bytes) -> None:
-    """Write, sync and rename a file, then sync all folders that have a new entry. Raises `OSError`.
+    """Write and sync a draft, rename it to `target`, and sync all folders that have a new entry.
 
-    obstore's LocalStore never syncs, which can leave an empty file under the final name. Paths are strings
-    because pathlib would account for a third of the running time.
+    Raises `OSError`. obstore's LocalStore never syncs, which can leave an empty file under the final name.
+    Paths are strings, because pathlib would account for a third of the running time.
     """
     folder, name = os.path.split(target)
     extended_folders = _make_folder(folder)
@@ -61,7 +61,7 @@ def remove_drafts(folder: str) -> None:
 
 
 def _name_draft(name: str) -> str:
-    """Return the file name of a target's draft. It is fixed, so a retry overwrites a killed process's draft.
+    """Return the file name of a target's draft. It never varies, so a retry overwrites a leftover draft.
 
     Targets in one folder never share a draft, because a caller that writes two of them would deadlock.
     """

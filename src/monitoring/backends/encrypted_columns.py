@@ -17,14 +17,14 @@ _READ_AT_ONCE = 500
 
 
 class Encrypted(NamedTuple):
-    """The number of rows that were re-encrypted, and of those that no key decrypts."""
+    """The number of rows that were re-encrypted, and the number of rows that no key decrypts."""
 
     encrypted: int
     unreadable: int
 
 
 async def encrypt_column(rows: QuerySet[Row], column: str) -> Encrypted:
-    """Encrypt a column's values with the first key, unless they already are. `rows` selects the rows.
+    """Encrypt the column's values in `rows` with the first key, unless it already encrypts them.
 
     A row that another process changes meanwhile is skipped, because the change itself encrypts the value.
     """

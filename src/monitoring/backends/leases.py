@@ -1,9 +1,9 @@
-"""Database rows as jobs: a worker claims a row with a lease, and a sweep finds rows without a message.
+"""Database rows as jobs. A worker claims a row for a limited time, its lease.
 
-Such a table has the columns `attempts`, `due_at` and `claim`. A worker that claims a row moves `due_at` to
-the end of its lease, so that one condition finds both due rows and rows whose worker died. A swept table also
-has `nudged_at`, the time when a message for the row was last sent. All times are from the shared clock
-(`backends/clock.py`).
+Such a table has the columns `attempts`, `due_at` and `claim`. A worker that claims a row sets `due_at` to the
+end of its lease, so that one condition finds both due rows and rows whose worker died. For some tables, a
+sweep sends the messages that are missing. These tables also have `nudged_at`, the time when a message for the
+row was last sent. All times are from the shared clock (`backends/clock.py`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ Row = TypeVar("Row", bound=Model)
 def is_due(now: datetime, longest: timedelta) -> Q:
     """Match rows that a worker may claim, because they are due or their worker's lease has expired.
 
-    `longest` is the table's maximum wait. Rows due later than that match too: a fast clock wrote them.
+    `longest` is the longest time that a row of the table may wait. Rows that are due even later match too,
+    because only a clock that was ahead can have written them.
     """
     return Q(due_at__lte=now) | Q(due_at__gt=now + longest + TOLERANCE)
 
@@ -49,7 +50,7 @@ def is_due(now: datetime, longest: timedelta) -> Q:
 def is_idle(now: datetime) -> Q:
     """Match rows for which no message was sent in the last NUDGE_INTERVAL.
 
-    Rows whose `nudged_at` is in the future match too, because a fast clock wrote it.
+    Rows whose `nudged_at` is in the future match too, because a clock that was ahead wrote that time.
     """
     return Q(nudged_at=None) | Q(nudged_at__lte=now - NUDGE_INTERVAL) | Q(nudged_at__gt=now + TOLERANCE)
 
@@ -73,7 +74,7 @@ class Claim(Generic[Row]):
         return bool(await self.held_row().update(claim=None, **result))
 
     async def give_back(self, **changes: object) -> None:
-        """Release the row without counting the attempt. It is due now unless `changes` sets `due_at`."""
+        """Release the row without counting the attempt. The row is due now unless `changes` sets `due_at`."""
         await _give_back(self.held_row(), {**self.when_given_back, **changes})
 
     @asynccontextmanager
@@ -99,7 +100,7 @@ class Claim(Generic[Row]):
     async def beginning(cls, candidates: QuerySet[Row]) -> AsyncIterator[UUID]:
         """Yield a new claim id, with which the block claims one of the candidates.
 
-        If the block is cancelled, the row is released, because the commit may have succeeded.
+        If the block is cancelled, its commit may still have succeeded, so a claimed row is released.
         """
         claim_id = uuid4()
         try:

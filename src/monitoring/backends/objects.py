@@ -28,15 +28,15 @@ if TYPE_CHECKING:  # only obstore's stubs define these names
 
 Version: TypeAlias = "PutMode"  # the stored version that a put requires
 
-# The timeout of a whole operation, including all its requests and finding credentials. It is shorter than a
-# publisher's timeout of about five seconds.
+# The timeout of an operation, including all of its requests and the lookup of credentials. It is shorter than
+# a publisher's timeout of about five seconds.
 _GIVE_UP_SECONDS = 4
 _TURN_SECONDS = 1
 _WRITE_AGAIN_SECONDS = 60
 _CLIENT_OPTIONS: ClientConfig = {
     "connect_timeout": timedelta(seconds=_GIVE_UP_SECONDS / 2),
     "timeout": timedelta(seconds=_GIVE_UP_SECONDS),
-    "allow_http": True,  # if the endpoint is http; with options, AWS_ALLOW_HTTP is ignored
+    "allow_http": True,  # for http endpoints, because with these options AWS_ALLOW_HTTP is ignored
 }
 _RETRIES: RetryConfig = {"max_retries": 1, "retry_timeout": timedelta(seconds=_GIVE_UP_SECONDS)}
 
@@ -64,7 +64,8 @@ class BlogStorage:
         self._turns = asyncio.Semaphore(max_turns)
         self._writes_again_at = 0.0
         self._folder = Path(store.prefix) if isinstance(store, LocalStore) and store.prefix else None
-        # A folder has no timeout, because its thread cannot be cancelled and would write the file late.
+        # A folder has no timeout, because the writing thread cannot be cancelled and would still write the
+        # file after the timeout.
         self._patience_seconds = None if self._folder else _GIVE_UP_SECONDS
 
     async def find_version(self, path: str) -> Version:
@@ -82,7 +83,7 @@ class BlogStorage:
 
         A caller that must be the only writer first calls `find_version`, and then checks that it still is the
         only writer. If another writer has stored the object since then, the put raises `StorageChanged`. Do
-        not call this concurrently for one path. A failed put may still have been stored.
+        not call this concurrently for one path. If a put fails, the content may still have been stored.
         """
         if self._folder:
             async with self._unavailable_if_it_fails(writes=True):
@@ -125,8 +126,8 @@ class BlogStorage:
     async def try_to_write(self) -> None:
         """Write a small object, because reads succeed even if the disk is full.
 
-        In a bucket, the object stays. It is written at most once a minute, because each write costs money. At
-        other calls, the bucket is only listed. During an outage, every call writes.
+        In a bucket, the object stays, and is written at most once a minute, because each write costs money.
+        Calls in between only list the bucket. During an outage, every call writes.
         """
         if self._folder:
             async with self._unavailable_if_it_fails(writes=True):
@@ -166,7 +167,7 @@ class BlogStorage:
     async def _put_if(self, version: Version, path: str, content: bytes) -> None:
         try:
             await self._store.put_async(path, content, mode=version, use_multipart=False)
-        except NotImplementedError:  # AWS_CONDITIONAL_PUT=disabled, for servers that refuse conditions
+        except NotImplementedError:  # AWS_CONDITIONAL_PUT=disabled, for servers without conditional puts
             await self._store.put_async(path, content, use_multipart=False)
 
     @asynccontextmanager
@@ -185,7 +186,7 @@ class BlogStorage:
 def open_blog_storage(url: SecretStr, max_turns: int = 5) -> BlogStorage:
     """Open the storage at a URL. A missing local folder is created.
 
-    Raises `SettingsError` if the URL is invalid. An unavailable storage is not an error yet. Cloud
+    Raises `SettingsError` if the URL is invalid. An unavailable storage raises no error here. Cloud
     credentials come from their usual environment variables (AWS_*, GOOGLE_*, AZURE_*).
     """
     location = url.get_secret_value()

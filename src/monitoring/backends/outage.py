@@ -16,8 +16,8 @@ from monitoring.backends.errors import BackendUnavailable, describe_error
 
 RETRY_AFTER_SECONDS = 5.0
 
-# A success within this time after a failure does not end the outage: a server that serves some requests and
-# fails others, such as one with a full disk, has not recovered.
+# A success within this time after a failure does not end the outage, because a server that serves some
+# requests and fails others, such as one with a full disk, has not recovered.
 SETTLING_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
@@ -137,7 +137,7 @@ def outage_of(server: str, meanwhile: str = "") -> Outage:
 def note_refusal(what: str, error: Exception) -> None:
     """Log why a request or task is refused. `what` is `request` or `task`.
 
-    If an outage caused the refusal, it is only counted, because the outage has already been logged.
+    A refusal that an outage caused is only counted, because the outage has already been logged.
     """
     outage = error.outage if isinstance(error, BackendUnavailable) else None
     if outage:

@@ -40,7 +40,7 @@ SIGN_OF_LIFE_SECONDS = 60
 # How long threads may take to finish their Redis commands, and consumers to requeue messages.
 LAST_COMMANDS_TIMEOUT_MS = 2000
 
-# The threads for Redis calls. They block while Redis is unresponsive, so nothing else may use them.
+# The number of threads for Redis calls. They block while Redis is unresponsive, so nothing else uses them.
 CALLS_AT_ONCE = 8
 
 Result = TypeVar("Result")
@@ -108,7 +108,8 @@ class TaskQueue:
         names = self._broker.get_declared_queues() | self._broker.get_declared_delay_queues()
         if isinstance(self._broker, StubBroker):
             return {name: self._broker.queues[name].unfinished_tasks for name in names}
-        # Count message bodies, which stay until they are acknowledged. Prefetching empties the lists of ids.
+        # Count the message bodies, which remain until messages are acknowledged. The lists of ids lack the
+        # messages that a worker has prefetched.
         counting = self._broker.client.pipeline(transaction=False)
         for name in names:
             counting.hlen(f"{NAMESPACE}:{name}.msgs")
@@ -120,14 +121,15 @@ class TaskQueue:
     def start_worker(self, threads: int) -> None:
         """Consume messages in threads of this process. Their tasks run on the running event loop.
 
-        Each queue has its own threads, so that no queue blocks another: as many as its tasks' `at_once`, or
-        `threads` if that is None. Every task starts in a copy of the caller's context, with its backends.
+        Each queue has its own threads, so that no queue blocks another. Their number is the `at_once` of the
+        queue's tasks, or `threads` if `at_once` is None. Every task starts in a copy of the caller's context,
+        so it uses the caller's backends.
         """
         if self._worker:
             raise RuntimeError("the worker of this queue is running already")
         threads_by_queue = {name: at_once or threads for name, at_once in self._at_once.items()}
         self._worker = _Worker(self._broker, asyncio.get_running_loop(), threads_by_queue)
-        self._worker.start()  # after the assignment: its threads read `self._worker` at the first message
+        self._worker.start()  # after the assignment, because its threads read `self._worker`
 
     async def stop_worker(self, finishing_seconds: float = 0.0) -> None:
         """Stop consuming messages, and give running tasks up to `finishing_seconds` to finish.
@@ -146,7 +148,7 @@ class TaskQueue:
         self._threads.shutdown(wait=False)
         self._broker.close()
         if isinstance(self._broker, PatientBroker):
-            # Connections in use belong to threads that wait for an unresponsive Redis.
+            # Connections in use are left open, because threads still wait for an unresponsive Redis on them.
             self._broker.client.connection_pool.disconnect(inuse_connections=False)
 
     async def _call(self, function: Callable[..., Result], *args: object) -> Result:

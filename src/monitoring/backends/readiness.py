@@ -26,7 +26,7 @@ PATIENCE_SECONDS = 1.0
 GOOD_REMEMBERED_SECONDS = 5.0
 BAD_REMEMBERED_SECONDS = 1.0
 
-# Not shorter, because a blog storage probe may be a write, for which a cloud charges.
+# Not shorter, because a blog storage probe may be a write, for which a cloud provider charges.
 WATCH_INTERVAL_SECONDS = 15.0
 
 
@@ -52,7 +52,7 @@ def places_to_write(backends: Backends) -> dict[str, Place | None]:
 
 @asynccontextmanager
 async def open_signs_of_life(backends: Backends) -> AsyncIterator[SignsOfLife]:
-    """Open probes for all backends, and update them and the clock regularly until the context ends."""
+    """Open probes for all backends. Until the context ends, run them and read the clock regularly."""
     signs = SignsOfLife(backends)
     watching = [
         asyncio.create_task(repeat(signs.watch, WATCH_INTERVAL_SECONDS, "Watching the backends")),
@@ -91,7 +91,8 @@ class SignsOfLife:
     async def watch(self) -> None:
         """Update the backends' gauges, and detect the end of outages.
 
-        Without METRICS_PORT, probes run only during outages, because only a write may end an outage.
+        Without METRICS_PORT, probes run only during outages, because some outages end only when a write
+        succeeds.
         """
         if self._backends.settings.metrics_port is not None:
             await self.judge()
@@ -106,10 +107,10 @@ class SignsOfLife:
 
 
 class SignOfLife:
-    """A probe of one backend, whose running attempt and result concurrent callers share.
+    """A probe of one backend. Concurrent callers share the running attempt and its result.
 
     A success is cached for five seconds, or until other work fails. A probe is not cancelled when its callers
-    time out, because cancelling a client of an unresponsive server may take as long as its failure.
+    time out. If the server is unresponsive, cancelling may take as long as waiting for the failure.
     """
 
     def __init__(self, place: Place) -> None:

@@ -21,7 +21,7 @@ NAMESPACE = "monitoring"
 REDIS_TIMEOUT_SECONDS = 1.0
 PATIENCE_SECONDS = 1.0
 
-# A killed worker's messages are redelivered after the heartbeat timeout and the next maintenance. With a poll
+# A killed worker's messages are redelivered at the first maintenance after the heartbeat timeout. With a poll
 # every 250 ms and maintenance in 2 % of the commands, that takes 16 to 30 seconds (measured).
 HEARTBEAT_TIMEOUT_MS = 15_000
 MAINTENANCE_CHANCE_PER_MILLION = 20_000
@@ -84,7 +84,7 @@ class _PatientConsumer(Consumer):
         return None
 
     def ack(self, message: MessageProxy) -> None:
-        """Acknowledge a message, or do so later if Redis is unavailable. Until then it counts as waiting."""
+        """Acknowledge a message, or retry later if Redis is unavailable. Until then, it is unfinished."""
         with suppress(*AWAY):
             self._consumer.ack(message)
             return

@@ -20,7 +20,7 @@ Seen = TypeVar("Seen")
 
 
 async def repeat(work: Callable[[], Awaitable[object]], interval_seconds: float, name: str) -> None:
-    """Call `work` until cancelled, pausing `interval_seconds` after each call. Log failures under `name`."""
+    """Call `work` until cancelled, pausing `interval_seconds` after each call. Log failures with `name`."""
     while True:
         try:
             await work()

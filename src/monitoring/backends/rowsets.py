@@ -13,7 +13,10 @@ from monitoring.backends.statements import is_postgres
 
 
 def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str]) -> str:
-    """Return SQL for FROM: the rows in $1 as a table named `given`. `types` are PostgreSQL column types."""
+    """Return SQL for a FROM clause that reads the rows in $1 as a table named `given`.
+
+    `types` are PostgreSQL column types by column name.
+    """
     if is_postgres(connection):
         return f"json_to_recordset($1::json) AS given({', '.join(map(' '.join, types.items()))})"
     columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in types)
@@ -21,7 +24,7 @@ def rowset(connection: BaseDBAsyncClient, types: Mapping[str, str]) -> str:
 
 
 def id_rowset(connection: BaseDBAsyncClient) -> str:
-    """Return SQL for FROM: the ids in $1 as a table named `given` with the column `id`."""
+    """Return SQL for a FROM clause that reads the ids in $1 as a table named `given` with the column `id`."""
     if is_postgres(connection):
         return "unnest($1::uuid[]) AS given(id)"
     return "(SELECT value AS id FROM json_each($1)) AS given"

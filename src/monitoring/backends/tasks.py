@@ -20,7 +20,7 @@ TASK_MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function that a worker runs for each message. Jobs are database rows, so messages may get lost."""
+    """A function that a worker runs for each message. Jobs are database rows, so no message is essential."""
 
     function: Callable[..., Coroutine[Any, Any, None]]
     queue_name: str
@@ -39,7 +39,7 @@ class Task:
         await current_backends().queue.send(self, args, delay_seconds)
 
     async def has_enough_messages(self, enough: int) -> bool:
-        """Return whether `enough` messages are unfinished, or the queue is unavailable."""
+        """Return whether at least `enough` messages are unfinished, or the queue is unavailable."""
         try:
             depths = await current_backends().queue.depths()
         except QueueUnavailable:  # the queue has logged it

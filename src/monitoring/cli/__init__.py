@@ -1,4 +1,4 @@
-"""The command `monitoring`: start the service, and do on a terminal what the app's settings pages do."""
+"""The command `monitoring` starts the service, and does on a terminal what the app's settings pages do."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ with loading():
     from monitoring.cli.failing import reporting_wrong_settings
     from monitoring.cli.open_files import raise_limit_of_open_files
 
-# The module of each command. Only the called command's module is loaded. Loading is most of the work of a
-# short command, and a long-running process would keep all modules in memory.
+# The module of each command. Only the called command's module is loaded, because loading is most of the work
+# of a short command, and a long-running process would keep all modules in memory.
 _MODULES = {
     **dict.fromkeys(("dev", "serve", "worker", "checker", "migrate"), "processes"),
     "teams": "teams",

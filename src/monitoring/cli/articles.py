@@ -40,7 +40,7 @@ def list_articles(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List articles, the newest first, with how many of their translations are in which state."""
+    """List articles, newest first, with the number of their translations in each state."""
     page = run_command(service.list_articles(limit, status))
     show_rows([_summarise_article(article) for article in page.rows], as_json=as_json)
 
@@ -51,7 +51,7 @@ def show_article(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show an article and the state of every locale, with the reason of what failed."""
+    """Show an article and the state of each of its translations, with the reason for each failure."""
     article = run_command(service.find_article(article_id))
     if article is None:
         _fail_to_find(article_id)
@@ -71,7 +71,7 @@ def unpublish_article(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Remove an article's files. Its text is kept, and publishing it again brings the files back."""
+    """Remove an article's files. Its text is kept, and publishing the article again restores the files."""
     _withdraw(article_id, PublicationStatus.UNPUBLISHED, as_json=as_json)
 
 
@@ -94,7 +94,7 @@ def retry_failed(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Queue failed translations again. A running service takes them within seconds."""
+    """Queue failed translations again. A running service picks them up within seconds."""
     if article_id and run_command(service.find_article(article_id)) is None:
         _fail_to_find(article_id)
     show_row({"queued": run_command(queueing.retry_failed(article_id, locale))}, as_json=as_json)
@@ -243,7 +243,7 @@ def restore_files(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Restore missing files in the blog storage: originals at once, translations by the workers."""
+    """Restore missing files in the blog storage: originals immediately, translations by the workers."""
     if article_id and run_command(service.find_article(article_id)) is None:
         _fail_to_find(article_id)
     show_row(asdict(run_command(restoring.restore_files(article_id))), as_json=as_json)

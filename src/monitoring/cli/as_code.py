@@ -1,4 +1,4 @@
-"""Monitors as code: `monitoring export`, `apply` and `schema` need a URL and a key, and no database."""
+"""Monitors as code: `monitoring export` and `apply` call the API, and `schema` needs no service at all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from monitoring.cli.reaching import read_key, read_url
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
 
-PENDING = 2  # the status with --dry-run if something would change
+PENDING = 2  # the exit status with --dry-run if something would change
 
 FileArgument = Annotated[
     Path, typer.Argument(help="The file; - reads it from standard input.", allow_dash=True)
@@ -33,7 +33,7 @@ FileArgument = Annotated[
 
 @app.command("export")
 def export_file() -> None:
-    """Print a file of the team's monitors, channels and maintenance windows. Variables replace secrets."""
+    """Print the team's monitors, channels and maintenance windows as a file. Variables replace secrets."""
     with _reporting():
         typer.echo(export(Client(read_url(), read_key())), nl=False)
 
@@ -58,8 +58,8 @@ def apply_file(
 ) -> None:
     """Create and change the team's monitors, channels and maintenance windows to match the file.
 
-    Ends with status 0 if everything is as the file says, and with 1 if something failed. Applying again
-    finishes it.
+    Ends with status 0 if everything matches the file, and with 1 if something failed. After a failure, apply
+    the file again to finish.
     """
     with _reporting():
         text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")

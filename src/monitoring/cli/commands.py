@@ -36,9 +36,9 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
                 return await work
 
     try:
-        with closing(work):  # invalid settings are reported before it starts
+        with closing(work):  # because invalid settings end the command before `work` starts
             return asyncio.run(run())
-    except IntegrityError:  # also an OperationalError, but the caller knows the reason
+    except IntegrityError:  # a subclass of OperationalError, but the caller handles it
         raise
     except BackendUnavailable as error:
         fail(f"{type(error).__name__}: {error}")

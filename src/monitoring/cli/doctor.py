@@ -21,7 +21,7 @@ from monitoring.settings import CheckerSettings, Settings, WorkerSettings, read_
 
 PATIENCE_SECONDS = 15.0
 
-# A claim outlasts a check by fifteen seconds. Clocks that differ by much less never matter.
+# A claim lasts fifteen seconds longer than a check, so much smaller differences between clocks do no harm.
 MOST_CLOCK_DIFFERENCE = timedelta(seconds=2)
 
 app = typer.Typer()
@@ -57,9 +57,10 @@ def doctor(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Check settings, database, schema, clock, blog storage, queue and pings. Status 1 if one has a problem.
+    """Check settings, database, schema, clock, blog storage, queue and pings.
 
-    It writes something small to each backend. Invalid settings end it with status 2.
+    Writes a small probe to each backend. Ends with status 1 if there is a problem, and with status 2 if the
+    settings are invalid.
     """
     settings = read_settings(_SETTINGS[process])
     diagnoses = asyncio.run(_examine_all(settings, process))

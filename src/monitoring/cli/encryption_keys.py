@@ -27,7 +27,7 @@ def create_encryption_key() -> None:
 
 @app.command("apply")
 def apply_encryption_keys(*, as_json: AsJson = False) -> None:
-    """Encrypt every stored credential with the first key. It can be repeated while the service runs."""
+    """Encrypt every stored credential with the first key. Safe to repeat, even while the service runs."""
     encryption = run_command(encrypt_stored_credentials())
     show_row(encryption._asdict(), as_json=as_json)
     if encryption.unreadable:

@@ -1,4 +1,4 @@
-"""`monitoring exam`: a test server that fails as the service can fail, for systems that post to it."""
+"""`monitoring exam`: a server that simulates the service's failures, to test systems that post to it."""
 
 from __future__ import annotations
 
@@ -58,10 +58,11 @@ def publisher(
         float, typer.Option("--patience", min=1, help="Seconds within which your system retries.")
     ] = 60.0,
 ) -> None:
-    """Test a publisher with four articles: the responses are a 503, none at all, a 202 and a 400.
+    """Test a publisher with four articles, which get a 503, no response, a 202 and a 400.
 
-    Point the webhook of your staging system at the URL, with the secret, and publish four new articles. The
-    exam ends by itself, or with Ctrl-C. Status 0 if everything was right, else 1.
+    Configure the webhook of your staging system with the URL and the secret that are printed, and publish
+    four new articles. The exam ends by itself or with Ctrl-C. Its status is 0 if the publisher handled every
+    response correctly, and otherwise 1.
     """
     exam, secret = PublisherExam(patience_seconds), secrets.token_urlsafe(24)
     with listen(host, port) as listener:
@@ -90,7 +91,7 @@ async def _serve(exam: PublisherExam, secret: str, listener: socket.socket) -> N
 
 
 class _Webhook:
-    """The operation `deliver_article`. Requests are validated by the document, but the exam responds."""
+    """The operation `deliver_article`. It validates requests like the service, but the exam responds."""
 
     def __init__(self, exam: PublisherExam, secret: str) -> None:
         document = published_document()
@@ -100,7 +101,7 @@ class _Webhook:
         self._body = RequestBody(document.operations["deliver_article"], document, Validation(document))
 
     async def receive(self, request: Request) -> Response:
-        """Respond to a post. A post that the service would refuse gets its error, and is not counted."""
+        """Respond to a post. If the service would refuse it, return the same error, and do not count it."""
         if not is_any_secret(request.headers.get("x-webhook-secret", ""), [self._secret]):
             return self._refuse(Problem("webhook_secret_invalid"))
         try:

@@ -1,6 +1,6 @@
 """`monitoring import`: print a file of monitors as code, made from the configuration of another program.
 
-What could not be carried over is reported on standard error, and in the note of its row.
+Anything that could not be imported is reported on standard error, and in the note of its monitor.
 """
 
 from __future__ import annotations

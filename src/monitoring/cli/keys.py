@@ -1,4 +1,4 @@
-"""`monitoring keys`: API keys, as under Settings, API Keys."""
+"""`monitoring keys`: API keys, which the app shows under Settings, API Keys."""
 
 from __future__ import annotations
 

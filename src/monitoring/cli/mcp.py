@@ -32,10 +32,11 @@ def mcp(
         bool, typer.Option("--http", help="Serve HTTP. Each caller must send its own bearer token.")
     ] = False,
 ) -> None:
-    """Give an agent tools, by the Model Context Protocol: on standard input and output, or over HTTP.
+    """Offer the API as tools for agents (Model Context Protocol), on standard input and output or over HTTP.
 
-    MONITORING_URL is the address of the service. MONITORING_API_KEY is the key to act with: its client_id, a
-    colon, its client_secret. With --http there is no such key.
+    MONITORING_URL is the URL of the service. MONITORING_API_KEY is the API key to use: its client_id, a
+    colon, and its client_secret. With --http, MONITORING_API_KEY is not used, because each caller sends its
+    own bearer token.
     """
     url = read_url()
     _demand_package()

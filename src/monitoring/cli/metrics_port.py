@@ -73,7 +73,7 @@ class _Known(Collector):
 
 
 class _Processes(Collector):
-    """The `process_…` metrics of this process, and under the label `process` those of its children."""
+    """The `process_…` metrics of this process and, with the label `process`, those of its children."""
 
     def __init__(self, children: Callable[[], Mapping[str, int]]) -> None:
         self._children = children
@@ -89,7 +89,8 @@ class _Processes(Collector):
         yield from families.values()
 
 
-@lru_cache(maxsize=256)  # so that each reads the boot time only once: the kernel may correct it later
+# Cached, so that each collector reads the boot time only once. The kernel may correct the boot time later.
+@lru_cache(maxsize=256)
 def _collector_of(process_id: int) -> ProcessCollector:
     return ProcessCollector(pid=lambda: process_id, registry=None)
 
@@ -131,7 +132,7 @@ class SharedMetrics:
 def share_metrics(
     settings: Settings, children: Callable[[], Mapping[str, int]] = dict
 ) -> Iterator[SharedMetrics]:
-    """Serve the metrics of the child processes that the block starts, which do not serve any themselves.
+    """Serve the metrics of the child processes that the block starts. They serve no metrics themselves.
 
     `children` returns the ids of the running children by name.
 

@@ -17,7 +17,8 @@ from monitoring.settings import Settings
 
 log = logging.getLogger(__name__)
 
-# By the first migration of a release: what must not be done while processes of the previous release run.
+# What must not be done while processes of the previous release run, by the name of a release's first
+# migration.
 _BESIDE_THE_RELEASE_BEFORE = {
     "0003_revoked_tokens": """\
 While processes of 0.1 run beside this release:

@@ -1,12 +1,12 @@
-"""A process's limit of open files and sockets, and how many of them each use may have."""
+"""A process's limit on open files and sockets, and the part of it that each kind of connection may use."""
 
 from __future__ import annotations
 
 import resource
 
-# Checks use at most half of the open files (monitoring.outbound.dialer). Clients may use a quarter of them,
-# and a single address a quarter of that. Clients that wait to be accepted may use an eighth of all files. The
-# rest is for the backends.
+# Checks use at most half of the open files (monitoring.outbound.dialer). Clients may use a quarter of all
+# files, and the clients of one network a quarter of that quarter. Connections that wait to be accepted may
+# use an eighth of all files. The rest is for the backends.
 CLIENTS_PART = 4
 BACKLOG_PART = 8
 ADDRESS_PART = 4
@@ -29,7 +29,7 @@ def affordable_clients() -> int:
 
 
 def affordable_backlog() -> int:
-    """Return the listen backlog, which limits new sockets: waiting connections are accepted all at once."""
+    """Return the listen backlog. It limits new sockets, because a server accepts all of it at once."""
     return min(MOST_BACKLOG, _limit() // BACKLOG_PART)
 
 

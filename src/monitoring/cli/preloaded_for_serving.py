@@ -8,7 +8,7 @@ from monitoring.cli.loading import loading
 from monitoring.contract.document import published_document
 
 with loading():
-    operations = published_document().operations.values()  # first, as in `cli/serving.py`
+    operations = published_document().operations.values()  # first, for the reason in `cli/serving.py`
     import_module("monitoring.cli.serving")
     import_module("monitoring.asgi")
     for room in {operation.room for operation in operations}:

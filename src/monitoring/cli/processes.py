@@ -42,7 +42,7 @@ app = typer.Typer()
 
 @app.command()
 def dev() -> None:
-    """Start everything in one process. The first start makes a demo team, a key and secrets."""
+    """Start the whole service in one process. The first start creates a demo team, a key and secrets."""
     with loading():
         from monitoring.cli import demo  # noqa: PLC0415
         from monitoring.cli.commands import run_command  # noqa: PLC0415
@@ -55,7 +55,7 @@ def dev() -> None:
     configure_logging(settings)
     demo.warn_of_exposure(settings)
     migrate_now(settings)
-    run_command(encrypt_stored_credentials())  # an earlier release stored them as plain text
+    run_command(encrypt_stored_credentials())  # earlier releases stored credentials as plain text
     given = run_command(demo.ensure_demo(settings))
     _end_as_told(
         serve_alone(
@@ -73,7 +73,7 @@ def serve(
         ),
     ] = 1,
 ) -> None:
-    """Serve the API; without REDIS_URL the worker runs in this process too. Migrate first."""
+    """Serve the API. Without REDIS_URL, also do the work of `worker` and `checker`. Run `migrate` first."""
     settings = read_settings()
     configure_logging(settings)
     if workers > 1 and settings.redis_url is None:
@@ -153,7 +153,7 @@ def checker(
         int, typer.Option(min=1, help="The number of processes that check monitors. Use one per core.")
     ] = 1,
 ) -> None:
-    """Check monitors, until SIGTERM or Ctrl-C. Any number of these share the work."""
+    """Check monitors, until SIGTERM or Ctrl-C. Any number of checkers can share the work."""
     settings = read_settings(CheckerSettings)
     configure_logging(settings)
     if settings.checks_at_once == 0:
@@ -188,7 +188,7 @@ def checker(
 
 @app.command()
 def migrate() -> None:
-    """Bring the database to the newest schema. Safe at every start, and in several processes at once."""
+    """Migrate the database to the newest schema. Safe at every start, and in several processes at once."""
     from monitoring.cli.migrating import migrate_now  # noqa: PLC0415
 
     typer.echo(migrate_now(read_settings(MigrationSettings)))

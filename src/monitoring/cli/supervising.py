@@ -76,7 +76,7 @@ class Supervisor:
 
     @contextmanager
     def forking(self) -> Iterator[None]:
-        """Run the process that children are forked from until the block ends.
+        """Keep the process running from which children are forked, until the block ends.
 
         Its socket is in a folder that this method removes, because `multiprocessing` would leave its own
         folder behind after a signal. Raises OSError if the folder for temporary files cannot hold a socket,
@@ -95,10 +95,10 @@ class Supervisor:
         on_end: Callable[[int], None],
         demand: Callable[[], None] | None = None,
     ) -> None:
-        """Run until a signal stops it, or until a child cannot start, which sets `status` to its exit status.
+        """Run until a signal arrives, or a child cannot start. `status` is then that child's exit status.
 
-        `demand` is called first, in its own process, so that this process need not load its imports. It ends
-        that process with an error message and status if the children could not work.
+        `demand` is called first. If the children could not work, it ends its process with an error message
+        and status. It has its own process, so that this process need not load the modules that it imports.
 
         `on_ready` is called once, when the first child is ready. `on_stop` is called before children are
         stopped, and `on_end` with the id of each process that has ended.
@@ -250,7 +250,7 @@ class _Child:
             self._lifeline.send_bytes(b"stop")
 
     async def wait_until_ready(self) -> bool:
-        """Wait until the child is ready. Returns False if it ends before."""
+        """Wait until the child is ready. Returns False if it ends first."""
         await _readable(self._lifeline.fileno())
         try:
             self._lifeline.recv_bytes()
@@ -278,7 +278,7 @@ def _run_child(work: Callable[..., None], lifeline: Connection, *args: object) -
 
 
 def _run_demand(_: Connection, demand: Callable[[], None]) -> None:
-    """Call `demand`, report what is missing, and end with the status of a command."""
+    """Call `demand` in a child. If it fails, report the reason and end with the exit status of a command."""
     with reporting_wrong_settings():
         try:
             demand()
@@ -292,7 +292,7 @@ def _leave_to_parent(*_: object) -> None:
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """Block signals during the block, so that processes started in it can first set up their handling."""
+    """Hold back signals during the block, so that processes started in it can first install handlers."""
     resource_tracker.ensure_running()  # otherwise `start` would do it, and unblock the signals
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:

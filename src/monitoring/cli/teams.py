@@ -37,7 +37,7 @@ def create_team(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Create a team on a plan, which limits its monitors. By default, the first plan in PLANS."""
+    """Create a team on a plan, which limits its number of monitors. The default is the first of PLANS."""
     plan = _chosen(plan, plan_option) or next(iter(read_settings().plans))
     try:
         team = run_command(service.create_team(name, plan, _read_max_monitors(plan)))

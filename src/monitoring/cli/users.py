@@ -1,4 +1,4 @@
-"""`monitoring users`: who may sign in to the app, as under Settings, Members."""
+"""`monitoring users`: the users who may sign in to the app, which lists them under Settings, Members."""
 
 from __future__ import annotations
 

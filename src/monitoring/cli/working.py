@@ -35,9 +35,10 @@ def demand_working_engine(settings: Settings) -> None:
 
 
 def work(settings: Settings, threads: int, lifeline: Connection | None = None) -> None:
-    """Run tasks until the process is stopped, by default up to `threads` tasks of each queue at once.
+    """Run tasks until the process is stopped.
 
-    `lifeline` is a child's connection to its supervisor, or None without one.
+    At most `threads` tasks of each queue run at once, unless the tasks set `at_once`. `lifeline` is a child's
+    connection to its supervisor, or None without one.
     """
     settings = settings.model_copy(update={"worker_threads": threads})
     run_in_background(settings, run_worker, lifeline)

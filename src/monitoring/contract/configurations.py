@@ -58,7 +58,7 @@ def complete(
     defaults: Mapping[str, Json],
     default_name: Callable[[Configuration], str],
 ) -> Configuration:
-    """Return a configuration with defaults for omitted fields. `default_name` derives an omitted name."""
+    """Return a configuration with defaults for omitted fields. `default_name` returns an omitted name."""
     configuration = {**defaults, **given}
     return {"name": default_name(configuration), **configuration}
 

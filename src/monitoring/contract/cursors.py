@@ -1,7 +1,7 @@
 """Page cursors, opaque to clients: the list's letter and the id of the page's last row.
 
-The document's pattern for a list's cursors allows exactly the 22 characters of a UUID, after the list's
-letter or without it, as in 0.1.0. So every cursor that matches its pattern can be decoded.
+The document's pattern for a list's cursors allows exactly the list's letter and the 22 characters of a UUID.
+The letter may be missing, as in cursors from 0.1.0. So every cursor that matches its pattern can be decoded.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from monitoring.contract.openapi_30 import derive_openapi_30
 from monitoring.contract.publishing import publish
 
 JSON = "application/json"
-Json: TypeAlias = Any  # any JSON value: a precise type would need a cast at every step
+Json: TypeAlias = Any  # any JSON value, because a precise type would need a cast at every step
 Node = Mapping[str, Json]
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
@@ -124,7 +124,7 @@ class Document:
 
 
 def load_document(path: Path | None = None) -> Document:
-    """Load the document at `path`, or the published document `openapi.yaml` if it is None."""
+    """Load the document at `path`, or the published document `openapi.yaml` if `path` is None."""
     return Document((path or _published_path("openapi.yaml")).read_bytes())
 
 
@@ -159,7 +159,7 @@ def _read_yaml(yaml_bytes: bytes) -> Json:
 
 
 def _with_text_keys(node: Json) -> Json:
-    """Convert all keys to strings, as in JSON: YAML reads an unquoted status as a number. Interns strings."""
+    """Convert all keys to interned strings, because YAML reads an unquoted status code as a number."""
     if isinstance(node, dict):
         return {sys.intern(str(key)): _with_text_keys(value) for key, value in node.items()}
     if isinstance(node, list):

@@ -40,9 +40,9 @@ def is_known(tag: str, if_none_match: str | None) -> bool:
 def is_current(if_match: str | None, version: str) -> bool:
     """Return whether `If-Match` is absent, `*`, or contains the version.
 
-    Tags without quotes and version-only tags from 0.1.0 are accepted. A weak tag never matches (RFC 9110
-    §13.1.1). A compressing proxy may have made it of a strong one. Raises Problem if no tag matches and one
-    is weak.
+    Tags without quotes and version-only tags from 0.1.0 are accepted. A weak tag, which a compressing proxy
+    may have made from a strong one, never matches (RFC 9110 §13.1.1). Raises Problem if no tag matches and
+    one of the tags is weak.
     """
     if if_match is None or if_match == "*":
         return True

@@ -10,7 +10,7 @@ _VALUE_KEYWORDS = frozenset({"default", "enum", "example", "value"})
 _UNKNOWN_TO_3_0 = frozenset({"if", "then", "else", "patternProperties", "propertyNames"})
 # OpenAPI 3.0.4 defines `nullable` only beside `type`, so this is the only valid schema for null alone.
 _NULL = {"type": "string", "nullable": True, "enum": [None]}
-_ARRAY = {"type": "array", "items": {}}  # 3.0 requires `items` beside it
+_ARRAY = {"type": "array", "items": {}}  # OpenAPI 3.0 requires `items` for an array
 
 
 def derive_openapi_30(root: Mapping[str, Json]) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def argument_name(name: str) -> str:
 
 
 def cast_for(schema: Node, document: Document) -> Callable[[str], Json]:
-    """Return a converter for a parameter's text. Text that it cannot convert stays text and is invalid."""
+    """Return a converter for a parameter's text. Text that cannot be converted is returned unchanged."""
     schema = document.follow(schema)
     if schema.get("type") == "array":
         cast_item = cast_for(schema["items"], document)

@@ -10,7 +10,7 @@ from monitoring.contract.document import Document, DocumentError, Json, Node
 from monitoring.contract.problems import Problem
 
 MAX_FIELD_CHARACTERS = 80
-MAX_PROBLEM_CHARACTERS = 118  # with the field and ": " the message stays within 200
+MAX_PROBLEM_CHARACTERS = 118  # with the field's name and ": ", at most 200
 
 # Keywords of an object's schema whose error is about one of the object's fields.
 ABOUT_A_CHILD = {"required": "property", "additionalProperties": "unexpected"}
@@ -71,7 +71,7 @@ class Sentences:
         return self.invalid_field(field, keyword, **facts)
 
     def _problem_at(self, schema: Node, evaluation_path: Sequence[str | int]) -> Node | None:
-        """Return the innermost schema with `x-problem` that applies to the failed value. None without one."""
+        """Return the innermost schema with `x-problem` that applies to the failed value, or None."""
         found: Node | None = None
         for step, node in self._walk(schema, evaluation_path):
             if step in INTO_A_CHILD:

@@ -16,5 +16,5 @@ def write_timestamp(moment: datetime | None) -> str | None:
 
 
 def read_timestamp(text: str) -> datetime:
-    """Parse a timestamp that the document's Moment allows, also with lower-case `t` and `z`, to UTC."""
+    """Parse a timestamp in the document's format Moment, also with lower-case `t` and `z`. Returns UTC."""
     return datetime.fromisoformat(text.upper()).astimezone(UTC)

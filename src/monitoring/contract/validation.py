@@ -63,10 +63,10 @@ class Validation:
         return check
 
     def _union_check(self, union: Node, root_field: str) -> Check:
-        """Return a check by the schema that the discriminator selects, for specific error messages.
+        """Return a check that uses only the schema that the discriminator selects.
 
-        Each schema of a union requires its own discriminator value, so no other schema could accept a value
-        that the selected one refuses.
+        This makes error messages specific. Each schema of a union requires its own discriminator value, so no
+        other schema could accept a value that the selected one refuses.
         """
         name = union["discriminator"]["propertyName"]
         checks = {
@@ -128,5 +128,5 @@ def _digest_of(schema: Node) -> bytes:
 
 @lru_cache(maxsize=1)
 def rules_of(document: Document) -> Validation:
-    """Return a document's validation. The API and the app share it with all compiled schemas."""
+    """Return a document's validation. The API and the app share it and its compiled schemas."""
     return Validation(document)

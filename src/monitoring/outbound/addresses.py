@@ -1,4 +1,4 @@
-"""Decides which addresses may be connected to: public ones, and those that the operator allows.
+"""Decides which IP addresses may be connected to: public ones, and those that the operator allows.
 
 Does no I/O.
 """
@@ -20,10 +20,10 @@ def read_networks(networks: tuple[str, ...]) -> tuple[Network, ...]:
 
 @lru_cache(maxsize=16_384)
 def is_permitted(address: Address, allowed_networks: tuple[Network, ...] = ()) -> bool:
-    """Return whether an address may be connected to.
+    """Return whether an IP address may be connected to.
 
-    An IPv6 address with embedded IPv4 addresses is permitted only if it and each of them is permitted. An
-    IPv4-mapped address counts only as the embedded address, because the kernel connects to that one.
+    If an IPv6 address contains IPv4 addresses, these must be permitted as well. For an IPv4-mapped address,
+    only the IPv4 address is checked, because the kernel connects to that address.
     `allowed_networks` lifts every restriction except those in `_NEVER`.
     """
     return all(_is_permitted(meant, allowed_networks) for meant in _meanings(address))
@@ -80,8 +80,8 @@ _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")  # RFC 8215
 
 _GLOBAL_UNICAST = IPv6Network("2000::/3")  # IANA assigns from this block; the rest is special or unassigned
 
-# No setting permits these addresses. At the link-local addresses and the other ones below, clouds serve
-# credentials to their machines.
+# No setting permits these addresses. Cloud providers serve credentials to their machines at link-local
+# addresses, and at the addresses below that have a provider's name.
 _NEVER = read_networks(
     (
         "0.0.0.0/32",  # "this machine" to the kernel

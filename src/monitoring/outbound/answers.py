@@ -210,4 +210,4 @@ class AnswerReader(asyncio.Protocol):
     def _fail(self, failed: ExchangeFailed) -> None:
         if not self.answer.done():
             self.answer.set_exception(failed)
-            self.answer.exception()  # avoids asyncio's warning: nothing awaits it after a failed handshake
+            self.answer.exception()  # avoids a warning if nothing awaits it after a failed handshake

@@ -111,7 +111,7 @@ def make_browsing_context(ca_file: str | None, certificate_authority: str | None
 
 
 def make_trusting_context() -> ssl.SSLContext:
-    """Return a context that verifies nothing, and connects to any server that OpenSSL can.
+    """Return a context that verifies nothing, and works with any server that OpenSSL can connect to.
 
     It also accepts weak encryption.
     """
@@ -127,7 +127,7 @@ def make_trusting_context() -> ssl.SSLContext:
 def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
     """Return a sentence about why a handshake failed.
 
-    If a certificate has expired and `expired` is given, the sentence has that certificate and its date.
+    If the reason is an expired certificate and `expired` is given, the sentence contains its expiry date.
     """
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code == EXPIRED and expired:
@@ -141,7 +141,8 @@ def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
 def expiry_of(certificate: bytes) -> datetime | None:
     """Return the notAfter of a DER certificate (RFC 5280 §4.1). None if it cannot be found.
 
-    It is parsed by hand, because `ssl` returns it only for verified certificates, and it is easy to find.
+    This function parses the certificate itself, because `ssl` returns the date only for verified
+    certificates, and the date is easy to find.
     """
     try:
         fields = _Elements(_Elements(_Elements(certificate).enter(_SEQUENCE)).enter(_SEQUENCE))
@@ -158,7 +159,7 @@ def expiry_of(certificate: bytes) -> datetime | None:
 
 
 def find_first_expiry(chain: Sequence[bytes]) -> Expiry | None:
-    """Return the earliest expiry in a chain of DER certificates. None if none can be read.
+    """Return the earliest expiry in a chain of DER certificates. None if no expiry can be read.
 
     `chain` begins with the server's own certificate.
     """
@@ -169,8 +170,8 @@ def find_first_expiry(chain: Sequence[bytes]) -> Expiry | None:
 def read_chain(tls: ssl.SSLObject) -> list[bytes]:
     """Return the DER certificates after a handshake, the server's own first.
 
-    If the server was verified, this is the verified chain with its authority. Otherwise, these are the
-    certificates that the server sent.
+    If the server was verified, this is the verified chain, including the authority's certificate. Otherwise,
+    these are the certificates that the server sent.
     """
     is_verified = tls.context.verify_mode is ssl.CERT_REQUIRED
     if sys.version_info >= (3, 13):

@@ -39,7 +39,7 @@ class HttpClient:
         the reader has read enough or the size limit is reached.
 
         Raises ValueError for an invalid request, and OSError when this machine has no sockets left, because
-        the server causes neither.
+        the server causes neither error.
         """
         try:
             return await self._dialer.call(partial(_follow, request, body_reader), request.timeout_seconds)

@@ -29,7 +29,7 @@ from monitoring.outbound.targets import Endpoint
 from monitoring.outbound.tls_channel import TlsChannel
 from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings, show_certificate
 
-# A name's owner chooses its addresses. One check must not become a scan of a thousand addresses.
+# The owner of a host name chooses its addresses, and must not be able to make one check scan a thousand.
 MAX_ADDRESSES_TRIED = 4
 MAX_SECOND_LOOK_SECONDS = 2.0
 
@@ -44,8 +44,8 @@ Result = TypeVar("Result")
 class Connection(NamedTuple, Generic[Reader]):
     """An open connection.
 
-    With TLS, `tls_expiry` is the earliest expiry of the verified chain, including its authority. Without
-    verification, it is that of the server's own certificate. `chain` is as `read_chain` returns it.
+    With TLS, `tls_expiry` is the earliest expiry in the verified chain, including the authority. Without
+    verification, it is the expiry of the server's own certificate. `chain` is the result of `read_chain`.
     """
 
     transport: asyncio.Transport | TlsChannel
@@ -74,7 +74,7 @@ class Connector:
 
     def __init__(self, ca_file: str | None = None) -> None:
         self._ca_file = ca_file
-        _make_context(AS_USUAL, ca_file, verifies=True)  # so that an unreadable file fails here
+        _make_context(AS_USUAL, ca_file, verifies=True)  # so that an unreadable file raises an error here
 
     async def open(
         self,
@@ -140,7 +140,8 @@ class Connector:
 async def _look_again(peer: tuple[str, int], destination: Destination, deadline: float) -> Expiry | None:
     """Reconnect without verification to find the expired certificate, which OpenSSL does not report.
 
-    Returns None if the server sends no expired certificate. Then a trusted authority's has expired.
+    Returns None if the server sends no expired certificate. In that case, the expired certificate is that of
+    a trusted authority.
     """
     loop = asyncio.get_running_loop()
     seconds = min(MAX_SECOND_LOOK_SECONDS, (deadline - loop.time()) / 2)
@@ -190,7 +191,7 @@ def _make_context(settings: TlsSettings, ca_file: str | None, *, verifies: bool)
 
 
 def choose(addresses: Sequence[Address]) -> list[Address]:
-    """Return the addresses to try, alternating IPv4 and IPv6, because either may not work (RFC 8305 §4)."""
+    """Return the addresses to try, alternating IPv4 and IPv6, because one may not work (RFC 8305 §4)."""
     if len(addresses) == 1:
         return list(addresses)
     preferred = [address for address in addresses if address.version == addresses[0].version]

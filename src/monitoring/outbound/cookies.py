@@ -45,7 +45,8 @@ class Cookies:
     """The cookies that servers have set and not deleted."""
 
     def __init__(self) -> None:
-        # By name, domain and path: a later cookie replaces an earlier one with the same key (RFC 6265 §5.3)
+        # By name, domain and path, because a later cookie with the same key replaces an earlier one (RFC 6265
+        # §5.3).
         self._cookies: dict[tuple[str, str, str], _Cookie] = {}
 
     def keep(self, target: Target, set_cookies: Iterable[bytes]) -> None:

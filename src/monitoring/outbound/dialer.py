@@ -37,7 +37,7 @@ class Names(Protocol):
         """Return a host's addresses, the preferred ones first. Raises what `Dialer.call` raises."""
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return a name's records from `server`, or from the operator's name servers if it is None.
+        """Return a name's records from `server`, or from the operator's name servers if `server` is None.
 
         Raises what `resolve` raises.
         """
@@ -108,7 +108,7 @@ class Dialer:
         self._may_ping = may_ping
         self._max_connections = _affordable_connections()
         self._spare_connections = asyncio.Semaphore(self._max_connections)
-        # The tasks with a call in progress. `close` gives each a future to wait for.
+        # The tasks with a call in progress. `close` gives each task a future to wait for.
         self._calling: dict[asyncio.Task[object], asyncio.Future[None] | None] = {}
 
     @property
@@ -229,7 +229,7 @@ class Call:
         return await self._connector.ping(endpoint, addresses, self.deadline)
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return a name's records from the name server `server`, or from the operator's if it is None.
+        """Return a name's records from `server`, or from the operator's name servers if `server` is None.
 
         The address of `server` is checked. The operator's name servers may know internal names, so the
         addresses that they return are checked. Raises what `Dialer.call` raises.

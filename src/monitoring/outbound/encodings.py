@@ -23,8 +23,8 @@ _NOT_ASKED_FOR = frozenset({"br", "compress", "dcb", "dcz", "x-compress", "zstd"
 class Decompressor:
     """Decodes a body with a Content-Encoding, up to `max_bytes`. `is_cut` means that the body is longer.
 
-    Many servers send a charset or an unknown coding in the header. It is ignored, as in browsers. Raises
-    ExchangeFailed for a coding that was not requested, and for more than `MAX_CODINGS`.
+    Many servers send a charset or an unknown coding in the header. Such values are ignored, as in browsers.
+    Raises ExchangeFailed for a known coding that was not requested, and for more than `MAX_CODINGS` codings.
     """
 
     def __init__(self, encoding: str, max_bytes: int) -> None:

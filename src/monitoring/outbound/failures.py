@@ -17,7 +17,7 @@ _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 class FailureCode(StrEnum):
-    """Why there is no complete response. The names are those of the document's CheckError."""
+    """Why there is no complete response. The names are those of CheckError in the OpenAPI document."""
 
     DNS_FAILURE = "dns_failure"
     CONNECTION_REFUSED = "connection_refused"

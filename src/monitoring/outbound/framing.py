@@ -15,7 +15,7 @@ _SIZE = re.compile(rb"(?:\r?\n)?[ \t]*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\n]*)?\r?\n
 
 
 class Framing(Protocol):
-    """Determines where a body ends. `is_over` is whether it has ended.
+    """Determines where a body ends. `is_over` is whether the body has ended.
 
     `may_break_off` is whether the end of the connection is a regular end of the body.
     """

@@ -44,7 +44,7 @@ def may_ping() -> bool:
 async def ping(address: Address) -> float:
     """Send an echo request every second until a reply arrives, and return its round trip in milliseconds.
 
-    There is no timeout: the caller must set one. Raises ExchangeFailed, PermissionError if the kernel does
+    This has no timeout, so the caller must set one. Raises ExchangeFailed, PermissionError if the kernel does
     not permit pings, and OSError when this machine has no sockets left.
     """
     family, protocol, request, reply = _KINDS[address.version]

@@ -40,11 +40,11 @@ class UnreadableRecord(ValueError):  # noqa: N818 - to a client it is a mistake 
 
 
 async def find_records(host: str, record_type: str, servers: Sequence[Endpoint]) -> list[bytes]:
-    """Return the records of a name or, if `host` is an address, of its reverse name. There is at least one.
+    """Return the records of a name or, if `host` is an IP address, of its reverse name.
 
-    The servers are queried in turn until one responds, over TCP if a response is truncated. Aliases are
-    followed. There is no timeout: the caller must set one. Raises ExchangeFailed, and OSError when this
-    machine has no sockets left.
+    Returns at least one record. The servers are queried in turn until one responds, over TCP if a response is
+    truncated. Aliases are followed. This has no timeout, so the caller must set one. Raises ExchangeFailed,
+    and OSError when this machine has no sockets left.
     """
     query = dns.message.make_query(_name_of(host), record_type, use_edns=0)
     try:

@@ -17,7 +17,8 @@ RESOLVING_SECONDS = 2.0
 async def may_be_reached(url: str, settings: Settings) -> bool:
     """Return whether all current addresses of the URL's host may be connected to.
 
-    The result is True for a host that cannot be resolved within `RESOLVING_SECONDS`: it has no addresses yet.
+    The result is also True for a host that cannot be resolved within `RESOLVING_SECONDS`, because no
+    forbidden address is known.
     """
     try:
         target = read_target(url)

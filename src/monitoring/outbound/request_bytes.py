@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from monitoring.outbound.redirects import Hop
 
-# Headers about framing, host and accepted encodings. The caller's are dropped, because this module sets them.
+# Headers about framing, host and accepted encodings. If the caller sets them, they are dropped, because this
+# module sets them itself.
 OUR_HEADERS = frozenset(
     {
         "accept-encoding",

@@ -27,14 +27,15 @@ _OURS = {
     aiodns.error.ARES_ENOMEM: errno.ENOMEM,
 }
 
-# Customers' names are fully qualified: search domains would only leak them. EDNS is c-ares' default.
+# Search domains are not used. Customers' host names are fully qualified, so searching would only disclose
+# them to other domains. EDNS is c-ares' default.
 _FLAGS = pycares.ARES_FLAG_NOSEARCH | pycares.ARES_FLAG_EDNS
 
 
 class Resolver:
     """Queries `dns_servers` (`address` or `address:port`) or, if empty, the system's name servers.
 
-    The hosts file comes first if the system is configured so. Responses are cached as long as their TTL
+    The hosts file comes first if the system is configured that way. Responses are cached as long as their TTL
     allows.
     """
 
@@ -68,7 +69,7 @@ class Resolver:
         return [ip_address(node.addr[0].decode()) for node in found.nodes]
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return a name's records from the name server `server`, or from `name_servers` if it is None.
+        """Return a name's records from `server`, or from `name_servers` if `server` is None.
 
         Raises what `resolve` raises.
         """
@@ -88,8 +89,8 @@ def _read_name_server(written: str) -> Endpoint:
 def _raise_if_ours(code: int) -> None:
     """Raise OSError if this machine causes the error.
 
-    c-ares returns the same code if it cannot open a socket and if a server refuses. In the first case,
-    opening a socket here raises OSError.
+    c-ares returns the same code whether it cannot open a socket or a server refuses the connection. In the
+    first case, opening a socket here raises OSError.
     """
     if code == aiodns.error.ARES_ECONNREFUSED:
         socket.socket(socket.AF_UNIX).close()

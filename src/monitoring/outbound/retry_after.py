@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 
 
 def read_retry_after(header: str, now: datetime) -> float | None:
-    """Return the seconds to wait by a Retry-After header, a number or a date. None if it is invalid."""
+    """Return the seconds to wait from a Retry-After header (number or date). None if it is invalid."""
     if header.isascii() and header.isdigit():
         return float(header[:9])
     try:

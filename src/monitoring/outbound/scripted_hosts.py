@@ -41,9 +41,9 @@ class Proof(Enum):
 class Part:
     """How a host behaves at a moment. The defaults are the behaviour of a healthy host.
 
-    `says` is the word in its responses, and `location` its redirect target. With `has_document`, it serves an
-    OpenAPI document at `/openapi.json`, by which responses contain the word `kept`. Its certificate expires
-    `certificate_lasts` after the last midnight in UTC.
+    `says` is the word in the host's responses, and `location` is its redirect target. With `has_document`,
+    the host serves an OpenAPI document at `/openapi.json`, which requires the word `kept` in responses. Its
+    certificate expires `certificate_lasts` after the last midnight in UTC.
     """
 
     is_known: bool = True

@@ -213,7 +213,7 @@ def _line(part: Part) -> bytes:
 
 
 def _write(part: Part, asked: bytes) -> bytes:
-    """Return an HTTP response (RFC 9112 §4). Its body is JSON with the host's word, or its document."""
+    """Return an HTTP response (RFC 9112 §4). Its body is the host's document, or JSON with `part.says`."""
     if part.is_garbled:
         return _line(part)
     is_document = part.has_document and asked.split(b" ", 2)[1] == _DOCUMENT_PATH

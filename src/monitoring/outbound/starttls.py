@@ -12,7 +12,7 @@ from monitoring.outbound.listening import Listener
 # A function that requests TLS, and returns when the server expects the handshake. It raises ExchangeFailed.
 AskForTls: TypeAlias = Callable[[asyncio.Transport, Listener], Awaitable[None]]
 
-MAX_LINE_BYTES = 8192  # of IMAP (RFC 7162 §4); SMTP's are shorter
+MAX_LINE_BYTES = 8192  # IMAP's limit (RFC 7162 §4). SMTP's limit is lower.
 MAX_LINES = 100
 
 # The request for TLS (PostgreSQL, "Message Formats": SSLRequest): its length in bytes, and its code
@@ -66,7 +66,7 @@ async def ask_postgresql(transport: asyncio.Transport, server: Listener) -> None
         raise _not("PostgreSQL")
 
 
-# By the protocols' names in the document
+# By the protocols' names in the OpenAPI document
 STARTTLS: Mapping[str, AskForTls] = {"smtp": ask_smtp, "imap": ask_imap, "postgresql": ask_postgresql}
 
 

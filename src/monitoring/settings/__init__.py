@@ -372,7 +372,7 @@ class Settings(BaseSettings):
     @field_validator("rate_limit_sign_in_email")
     @classmethod
     def _check_sign_in(cls, of_email: RateLimitPolicy, info: ValidationInfo) -> RateLimitPolicy:
-        """Refuse a limit that a few addresses could exhaust. Nobody could then sign in with a new browser."""
+        """Refuse a limit that a few IP addresses could exhaust to block sign-ins with new browsers."""
         names = ("rate_limit_sign_in", "rate_limit_sign_in_address")
         of_address = [info.data[name].most_in(of_email.window_seconds) for name in names if name in info.data]
         if of_address and of_email.limit < 4 * min(of_address):

@@ -21,7 +21,7 @@ _PEM_IN_BASE64 = "LS0tLS1CRUdJTi"
 
 
 def claims_to_be_private_key(text: str) -> bool:
-    """Return whether `text` begins like a private key. If it cannot be parsed, the key is damaged."""
+    """Return whether `text` begins like a private key. If such text cannot be parsed, it is damaged."""
     return text.startswith((_PEM, _PEM_IN_BASE64))
 
 
@@ -37,7 +37,7 @@ def read_private_key(text: str) -> PrivateKey | None:
     try:
         pem = text.encode() if text.startswith(_PEM) else _decode_base64(text)
         key = load_pem_private_key(pem, password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: it is encrypted
+    except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError if it is encrypted
         raise ValueError("has a private key that cannot be read: it must be PEM, not encrypted") from None
     if isinstance(key, Ed25519PrivateKey) or (isinstance(key, RSAPrivateKey) and key.key_size in RSA_BITS):
         return key

@@ -1,7 +1,7 @@
-"""Traces by OpenTelemetry, if OTEL_EXPORTER_OTLP_ENDPOINT is set. docs/traces.md explains them.
+"""Traces with OpenTelemetry, if OTEL_EXPORTER_OTLP_ENDPOINT is set. docs/traces.md explains them.
 
-Without that setting the functions here do nothing, and OpenTelemetry is not imported. Attributes never
-contain user data: no bodies, no queries, no values of statements, no URLs of monitors.
+Without that setting, the functions here do nothing, and OpenTelemetry is not imported. Attributes never
+contain user data, such as bodies, queries, values in SQL statements or URLs of monitors.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _no_span = nullcontext(Span())
 def sending_traces(settings: Settings) -> Iterator[None]:
     """Record and send spans until the context ends, if the settings enable it.
 
-    Raises `SettingsError` if OpenTelemetry's packages are missing or refuse one of its variables.
+    Raises `SettingsError` if OpenTelemetry's packages are missing, or reject an environment variable.
     """
     global _recorder  # noqa: PLW0603 - a process has one recorder
     if settings.otel_exporter_otlp_endpoint is None:

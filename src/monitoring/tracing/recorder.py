@@ -23,8 +23,8 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from monitoring.tracing import Carrier, Kind, Span, Value
 
-# These loggers write a line for each failure, while `_PatientExporter` writes one for each outage. They also
-# quote invalid values, which may be secrets.
+# These loggers write a line for each failure, whereas `_PatientExporter` writes one for each outage. The
+# loggers also quote invalid values, which may be secrets.
 TALKATIVE_LOGGERS = ("opentelemetry.exporter", "opentelemetry.sdk._shared_internal", "opentelemetry.util")
 
 log = logging.getLogger(__name__)

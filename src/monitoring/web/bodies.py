@@ -14,7 +14,7 @@ async def receive_body(scope: Scope, receive: Receive) -> bytes:
     """Receive a request body, up to the application's limit. All code that reads bodies must use this.
 
     Raises `Problem("body_too_large")` if the declared length or the received bytes exceed the limit. The
-    limit is checked only here, after authentication, so that unauthorised callers get that error instead.
+    limit is checked only here, after authentication, so that unauthorised callers get an error about that.
     """
     state = scope["state"]
     if EARLY_BODY in state:

@@ -14,8 +14,8 @@ from monitoring.web.caller_networks import network_of
 # The maximum number of pipelined requests waiting on a connection. Browsers and SDKs do not pipeline.
 MAX_PIPELINED = 16
 
-# The maximum number of requests on one connection. A busy proxy never closes its connections, and one of
-# several server processes may have accepted them all. A new connection goes to any process with capacity.
+# The maximum number of requests on one connection. A busy proxy never closes its connections by itself, and
+# one of several server processes may have accepted all of them. A new connection can go to another process.
 MAX_REQUESTS = 100
 
 # The number of transferred bytes that extends a client's timeout by one second. A reverse proxy is faster by

@@ -1,4 +1,4 @@
-"""The only file that imports Connexion, which loads the document, routes, secures and builds the stack.
+"""The only file that imports Connexion, which loads the document, and does the routing and the security.
 
 Connexion's own validation responds to some malicious requests with 500 (decision 1), so our endpoints replace
 its innermost layer. That relies on undocumented names and behaviour of Connexion 3.3, which
@@ -11,7 +11,8 @@ tests/web/test_connexion_assumptions.py checks one by one:
 - `RoutingMiddleware` has a Starlette `router`, which mounts one router for the document. It stores its result
   in the scope's `extensions` under `ROUTING_CONTEXT`, and path parameters as Starlette does.
 - `SecurityOperation`: its factory's `verify_security` makes `verification_fn` from one function for each
-  security alternative. The request that it creates itself has no body, but Ghost's signature covers the body.
+  security alternative. `SecurityOperation` itself would pass a request without a body, but Ghost's signature
+  covers the body.
 - The factory keeps handlers in `security_handlers`, creates them without arguments, and calls `get_fn`.
 """
 
@@ -63,7 +64,7 @@ class ConnexionApp(ConnexionMiddleware):
         in the `handlers` module of the operation's package. `otherwise` serves requests that reach no
         operation. `security_handlers` has a handler for each kind of scheme.
         """
-        stack: list[Any] = [  # Any, because Connexion's annotation says applications
+        stack: list[Any] = [  # Any, because Connexion annotates layers as applications
             LifespanMiddleware,  # outermost, because the others serve only HTTP
             *layers,
             partial(StrictRouting, judge_encoded_path=judge_encoded_path),
@@ -123,7 +124,7 @@ def _bare_operation(operation: Operation, handlers: str) -> dict[str, Any]:
 
 
 class StrictRouting(RoutingMiddleware):
-    """Routes each path in its exact form only: it checks encoded paths first, and never redirects."""
+    """Routes each path only in its exact form. Checks encoded paths first, and never redirects."""
 
     def __init__(self, app: ASGIApp, *, judge_encoded_path: JudgePath) -> None:
         super().__init__(app)
@@ -140,7 +141,7 @@ class StrictRouting(RoutingMiddleware):
         """Check an encoded path, then route the request."""
         if b"%" in scope["raw_path"]:
             self._judge_encoded_path(scope["raw_path"])
-        scope.setdefault("extensions", {})  # Connexion copies the scope: outer layers read the result here
+        scope.setdefault("extensions", {})  # Connexion copies the scope, but outer layers read this one
         await super().__call__(scope, receive, send)
 
 
@@ -182,11 +183,11 @@ class _Judge:
 
 
 class _OneJudge(SecurityHandlerFactory):
-    """Selects one security alternative by header, where Connexion would try all until one succeeds."""
+    """Selects one security alternative by header, whereas Connexion would try all until one succeeds."""
 
     @classmethod
     def verify_security(cls, auth_funcs: Sequence[_Judge]) -> Callable[[Request], Awaitable[None]]:
-        """Return a verifier that uses the first alternative whose header was sent, or else the first."""
+        """Return a verifier that uses the first alternative whose header was sent, or the first of all."""
 
         async def verify(request: Request) -> None:
             sent = (judge for judge in auth_funcs if judge.header in request.headers)

@@ -49,7 +49,7 @@ class ErrorMiddleware(ABC):
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request. If its reply has begun, raise the exception again, which ends the connection."""
+        """Serve a request. An exception after the reply has begun is raised, which ends the connection."""
         try:
             await self._app(scope, receive, _HeldHead(send))
         except CancelledError:  # by the stopping server

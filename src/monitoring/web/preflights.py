@@ -1,6 +1,6 @@
 """CORS preflight requests (Fetch §3.2.2), for resources that pages of any origin may read.
 
-The document has no operations for them. Any other OPTIONS request is passed on, and gets a 405.
+The document has no operations for preflight requests. Any other OPTIONS request is passed on, and gets a 405.
 """
 
 from starlette.datastructures import Headers

@@ -25,6 +25,6 @@ def judge_encoded_path(raw_path: bytes) -> None:
         raise Problem("malformed_request") from None
     if not path.isprintable():
         raise Problem("malformed_request")
-    # An encoded slash is part of a name, and none of our names contains one.
+    # An encoded slash would be part of a path segment, but none of our path segments contains a slash.
     if path.count("/") != raw_path.count(b"/"):
         raise Problem("not_found")

@@ -40,7 +40,7 @@ class RequestTelemetry:
         self._otherwise = otherwise
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request. It is not counted if it gets no reply."""
+        """Serve a request. A request that gets no reply is not counted."""
         began = perf_counter()
         notes = notes_of(scope)
         notes.request_id = _sane_request_id(scope) or getrandbits(128).to_bytes(16, "big").hex()

@@ -178,11 +178,11 @@ class ContractProtocol(HttpToolsProtocol):
     limits: ConnectionLimits
     slow_clients: SlowClients
     is_admitted = False
-    is_ending = False  # data received from now on is dropped
-    is_stopping = False  # the next reply is the last
+    is_ending = False  # whether data that arrives from now on is dropped
+    is_stopping = False  # whether the next reply is the last one
     arriving: Literal["head", "body"] | None = None  # the part of a request that is being received
     requests = 0
-    answered: RequestResponseCycle | None = None  # the request being served; later ones wait for it
+    answered: RequestResponseCycle | None = None  # the request being served, for which later ones wait
     piece_bytes = 0
     first_piece_bytes = 0
     bytes_beside_body = 0  # received since the request began, or since the last bytes of its body
@@ -243,8 +243,8 @@ class ContractProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Start the request, unless it must be parsed again. Raises HttpParserError for an invalid head."""
-        # `bytes_beside_body` guards against heads without an end. A head that ended in a large piece is
-        # measured here.
+        # `bytes_beside_body` also limits heads that never end. It may include bytes outside the head, so the
+        # head itself is measured here.
         most_bytes = self.first_piece_bytes + self.bytes_beside_body
         if most_bytes > MAX_HEAD_BYTES and self._measure_head() > MAX_HEAD_BYTES:
             raise httptools.HttpParserError("the request head is too large")
@@ -286,7 +286,8 @@ class ContractProtocol(HttpToolsProtocol):
     def _parse(self, data: bytes) -> bytes:
         """Parse received bytes, and return the bytes to parse next.
 
-        If a request offers an upgrade, these are the request without the offer, and the bytes after it.
+        If a request offers an upgrade, the returned bytes are the request without the offer and all bytes
+        after the request.
         """
         self.piece_bytes = len(data)
         self.bytes_beside_body += self.piece_bytes

@@ -4,7 +4,7 @@ This is the only file that imports asyncpg, and it uses only documented names. I
 of Tortoise's asyncpg client, which tests/backends/test_tortoise_assumptions.py checks:
 
 - `acquire_connection` and `_in_transaction` create the contexts of a statement and of a transaction.
-- `_pool` is None until `ensure_connection` has opened it; `create_pool` opens it.
+- `_pool` is None until `ensure_connection` has opened the pool with `create_pool`.
 - A transaction's client has a `_connection`, the outer client as `_parent`, and a `_lock`.
 - A transaction's context sets its task's client with `get_connections().set`, and keeps the `token`.
 """
@@ -38,11 +38,11 @@ from monitoring.backends.errors import DatabaseUnavailable, TransactionConflict,
 from monitoring.backends.outage import Outage, outage_of
 from monitoring.metrics import DATABASE_POOL_WAIT_SECONDS
 
-# The pool logs each failure to reconnect with a traceback; we log an outage once.
+# asyncpg logs every failed reconnection with a traceback, whereas we log each outage once.
 logging.getLogger("asyncpg.pool").setLevel(logging.ERROR)
 
 _UNAVAILABLE = (
-    OSError,  # refused, reset, no route; TimeoutError is one too
+    OSError,  # refused, reset, no route, and its subclass TimeoutError
     DBConnectionError,
     asyncpg.InternalClientError,  # the connection was lost in the middle of an exchange
     asyncpg.InterfaceError,  # the connection is gone, or the pool is closing
@@ -55,10 +55,10 @@ _UNAVAILABLE = (
     asyncpg.ReadOnlySQLTransactionError,  # a primary that became a standby
 )
 
-# The server still serves reads.
+# Errors after which the server still serves reads.
 _REFUSES_WRITES = (asyncpg.DiskFullError, asyncpg.ReadOnlySQLTransactionError)
 
-# Other sessions block a statement, but the server is available.
+# Errors of a statement that other sessions block, although the server is available.
 _IN_THE_WAY = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError)
 
 
@@ -69,7 +69,7 @@ def _outage_of(client: BaseDBAsyncClient) -> Outage:
 def _raise_translated(error: object, outage: Outage, connection: Any = None) -> None:  # noqa: ANN401 - asyncpg is untyped
     is_silent = isinstance(error, TimeoutError | asyncpg.InternalClientError)
     if is_silent and connection:
-        # The server is unresponsive, so returning the connection to the pool would wait for it again.
+        # The server does not respond. Returning this connection to the pool would wait for the server again.
         with suppress(asyncpg.InterfaceError):  # already terminated
             connection.terminate()
     if isinstance(error, asyncpg.TransactionRollbackError):  # serialization failure, deadlock
@@ -105,7 +105,7 @@ async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> An
     try:
         with _translated_errors(_outage_of(client)):
             if not client._pool:  # noqa: SLF001 - Tortoise's, here and below
-                async with asyncio.timeout(timeout_seconds):  # also for other callers' attempts
+                async with asyncio.timeout(timeout_seconds):  # also if another caller is opening the pool
                     await ensure_pool()
             return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
     finally:
@@ -114,7 +114,7 @@ async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> An
 
 @contextmanager
 def _cancelled_first(cause: object) -> Iterator[None]:
-    """Suppress `DatabaseUnavailable` from cleanup if `cause` is a cancellation, which is raised instead."""
+    """Suppress `DatabaseUnavailable` from the block if `cause` is a cancellation, which the caller raises."""
     try:
         yield
     except DatabaseUnavailable:
@@ -123,7 +123,7 @@ def _cancelled_first(cause: object) -> Iterator[None]:
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """Await work that must be completed. A cancellation is raised only after the work has ended."""
+    """Await `work` until it ends, even if the caller is cancelled. Then raise the cancellation."""
     working = asyncio.ensure_future(work)
     cancellation: asyncio.CancelledError | None = None
     while not working.done():
@@ -138,10 +138,11 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
 
 @translate_exceptions
 async def _execute_many(client: AsyncpgDBClient, query: str, values: Sequence[Sequence[object]]) -> None:
-    """Execute a statement with all rows or none. asyncpg guarantees this without a transaction."""
+    """Execute a statement for all rows, or for none on failure. asyncpg needs no transaction for this."""
     async with client.acquire_connection() as connection:
         client.log.debug("%s: %s", query, values)
-        # If asyncpg is cancelled while the socket is blocked, it waits for a response to an unsent message.
+        # This must not be cancelled. If asyncpg is cancelled while the socket is blocked, it waits for a
+        # response to a message that it has not sent.
         await _to_its_end(_send_many(_outage_of(client), connection, query, values))
 
 
@@ -216,7 +217,7 @@ class _Transaction(TransactionWrapper):
 async def _undo(client: Any, beginning: asyncio.Future[None]) -> None:  # noqa: ANN401
     """Wait for a cancelled BEGIN, roll back if it succeeded, and return the connection to the pool.
 
-    Otherwise asyncpg would treat the next transaction as nested in the cancelled one.
+    Without the rollback, asyncpg would treat the connection's next transaction as nested in this one.
     """
     await asyncio.wait([beginning])
     try:
@@ -228,7 +229,7 @@ async def _undo(client: Any, beginning: asyncio.Future[None]) -> None:  # noqa: 
 
 class _TransactionContext(TransactionContextPooled):
     async def __aenter__(self) -> TransactionalDBClient:
-        """Begin a transaction. After a failure or cancellation, the connection is back in the pool."""
+        """Begin a transaction. On failure or cancellation, return the connection to the pool."""
         client: Any = self.client
         client._connection = await _borrow(client._parent, self.ensure_connection)  # noqa: SLF001
         beginning = asyncio.ensure_future(client.begin())
@@ -243,8 +244,8 @@ class _TransactionContext(TransactionContextPooled):
 
     async def __aexit__(self, *exc_info: object) -> None:
         """End the transaction completely, even if cancelled, and restore the task's previous client."""
-        get_connections().reset(self.token)  # first: Tortoise does it after the last `await`
-        self.token = None  # type: ignore[assignment]  # so that Tortoise leaves it alone
+        get_connections().reset(self.token)  # first, because Tortoise does it after the last `await`
+        self.token = None  # type: ignore[assignment]  # so that Tortoise does not reset it again
         with _cancelled_first(exc_info[1]):
             await _to_its_end(super().__aexit__(*exc_info))
 

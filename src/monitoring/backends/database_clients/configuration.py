@@ -60,8 +60,8 @@ def configure_app(connection_name: str, model_modules: Sequence[str] = MODEL_MOD
 def _spell_credentials(credentials: dict[str, Any]) -> dict[str, Any]:
     """Translate libpq's `sslmode` to asyncpg's `ssl`, and decode a percent-encoded file path.
 
-    SQLite's write-ahead log keeps its size between checkpoints. With Tortoise's default it would be truncated
-    and grow again with every commit.
+    For SQLite, also let the write-ahead log keep its size between checkpoints. With Tortoise's default limit,
+    the log would be truncated, and grow again with every commit.
     """
     if "file_path" in credentials:
         return credentials | {
@@ -84,7 +84,7 @@ def _postgres_options(settings: Settings) -> dict[str, Any]:
         "minsize": settings.database_pool_min_connections,
         "maxsize": settings.database_pool_max_connections,
         "timeout": min(settings.database_timeout_seconds, MAX_CONNECT_TIMEOUT_SECONDS),
-        # For an unresponsive server. A responsive server cancels the statement itself.
+        # This timeout is for a server that does not respond. Otherwise, the server cancels the statement.
         "command_timeout": settings.database_timeout_seconds + 1,
         "server_settings": {
             "application_name": "monitoring",
@@ -92,8 +92,8 @@ def _postgres_options(settings: Settings) -> dict[str, Any]:
             "statement_timeout": timeout_ms,
             "lock_timeout": timeout_ms,
             "idle_in_transaction_session_timeout": "60000",
-            # The default, 4, is for spinning disks. PostgreSQL would scan ten thousand rows rather than
-            # look up fifty, and would sort all rows of a team.
+            # The default, 4, is for spinning disks. With it, PostgreSQL would scan ten thousand rows rather
+            # than look up fifty, and would sort all rows of a team.
             "random_page_cost": "1.1",
         },
     }

@@ -64,7 +64,7 @@ def _translated_errors(outage: Outage) -> Iterator[None]:
 
 
 class _Connection(ConnectionWrapper[Any]):
-    """Locks the connection for one statement. Unlike Tortoise's, it releases the lock if opening fails."""
+    """Locks the connection for one statement. Unlike Tortoise's class, releases the lock if opening fails."""
 
     async def __aenter__(self) -> Any:  # noqa: ANN401
         await self._lock.acquire()
@@ -84,7 +84,7 @@ class _Connection(ConnectionWrapper[Any]):
 class _NumberedParameters(SqliteClient):
     """Passes the values of numbered parameters (`?1`) by name, as the sqlite3 module requires.
 
-    Python 3.14 refuses a sequence for them, and Python 3.12 warns about every value.
+    If such values are passed as a sequence, Python 3.14 raises an error, and Python 3.12 warns about each.
     """
 
     @cached_property
@@ -124,7 +124,7 @@ class _Transaction(_NumberedParameters, SqliteTransactionWrapper):
         return NestedTransactionContext(type(self)(self))
 
     async def begin(self) -> None:
-        """Acquire the write lock immediately: upgrading a read lock later would fail instead of waiting."""
+        """Acquire the write lock now, because upgrading a read lock later would fail instead of waiting."""
         with _translated_errors(self.outage):
             await self._connection.execute("BEGIN IMMEDIATE")
 
@@ -149,7 +149,7 @@ class _Transaction(_NumberedParameters, SqliteTransactionWrapper):
 
 class _TransactionContext(SqliteTransactionContext):
     async def __aenter__(self) -> TransactionalDBClient:
-        """Begin a transaction. After a failure or cancellation, the connection is unlocked."""
+        """Begin a transaction. On failure or cancellation, unlock the connection."""
         await self._trxlock.acquire()
         try:
             with _translated_errors(self.connection.outage):
@@ -166,7 +166,7 @@ class _TransactionContext(SqliteTransactionContext):
 
 
 class Client(_NumberedParameters):
-    """A process's single connection to a database file, which statements and transactions share in turn."""
+    """A process's only connection to a database file. Statements and transactions take turns using it."""
 
     transaction_class: ClassVar[type[_Transaction]] = _Transaction
 
@@ -191,7 +191,7 @@ class Client(_NumberedParameters):
         return _Connection(self._lock, self)
 
     async def execute_many(self, query: str, values: list[list[Any]]) -> None:
-        """Execute a statement with all rows or none.
+        """Execute a statement for all rows of `values`, or for none if it fails.
 
         Tortoise's own method leaves a transaction open if it is cancelled.
         """

@@ -1,7 +1,7 @@
 """Statement spans, for the clients that record traces.
 
-A statement outside requests, tasks and checks has no span, because workers and checkers poll for work. A span
-contains the statement's text, but never its values.
+A statement outside requests, tasks and checks has no span, because workers and checkers constantly poll the
+database for work. A span contains the statement's text, but never its values.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class TracedStatements(BaseDBAsyncClient):
 
 
 class TracedTransactions(TracedStatements, TransactionalDBClient):
-    """A transaction that also records spans of its begin and end, including waits for locks and the disk."""
+    """A transaction that also records spans for BEGIN, COMMIT and ROLLBACK, with their waits for locks."""
 
     async def begin(self) -> None:
         """Begin the transaction."""
