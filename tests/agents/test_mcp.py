@@ -311,7 +311,7 @@ def test_a_wrong_key_ends_the_command_with_the_services_sentence(alice: Player) 
 def test_a_service_that_does_not_answer_is_told(alice: Player) -> None:
     ended = run_mcp({**environment_of(alice), "MONITORING_URL": "http://127.0.0.1:1"})
     assert ended.returncode == 1
-    assert ended.stderr.startswith("http://127.0.0.1:1 did not answer")
+    assert ended.stderr.startswith("http://127.0.0.1:1 did not respond")
     assert alice.client_secret not in ended.stderr
 
 
