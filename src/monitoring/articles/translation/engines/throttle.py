@@ -46,7 +46,10 @@ class Throttle:
             yield
 
     def close(self) -> None:
-        """Reject all waiting and later requests. So a stopping process waits only for those in progress."""
+        """Reject all waiting and later requests.
+
+        So a stopping process waits only for requests in progress.
+        """
         self._closed.set()
 
     def _delay_seconds(self) -> float:
