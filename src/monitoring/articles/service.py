@@ -145,8 +145,8 @@ async def insist(receive: Callable[[], Awaitable[Result]]) -> Result:
     """Call `receive`, and call it again if its submission conflicts with a concurrent one.
 
     If a new article arrives twice at the same time, a unique column rejects one of the submissions. When the
-    rejected submission is received again, it finds the row of the other one. A transaction that was rolled
-    back after a deadlock is repeated, too. Each repetition follows a short pause.
+    rejected submission is received again, it finds the row of the other submission. A transaction that was
+    rolled back after a deadlock is repeated, too. Each repetition follows a short pause.
     """
     for _ in range(MAX_CONFLICTS):
         with suppress(IntegrityError, TransactionConflict):

@@ -73,7 +73,7 @@ _PAYLOAD = {"article": _ARTICLE, "main_image": _IMAGE}
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Disable the garbage collector while an article is parsed, because it would stop every thread.
+    """Disable the garbage collector while an article is parsed, because collecting stops every thread.
 
     Parsing creates millions of objects that the collector would visit, but no reference cycles to collect. If
     several threads parse articles, only the first thread disables the collector, and enables it again once

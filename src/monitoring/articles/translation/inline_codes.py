@@ -7,7 +7,7 @@ from collections import Counter
 CODE = re.compile(r"</?g\d{1,6}>|<x\d{1,6}/>")
 _LOOSE_CODE = re.compile(r"<\s{0,9}(/?)\s{0,9}([gGxX])\s{0,9}(\d{1,6})\s{0,9}(/?)\s{0,9}>")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-_BREAKABLE_SPACE = re.compile(r"[ \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")  # authors choose no-break spaces
+_BREAKABLE_SPACE = re.compile(r"[ \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")  # no-break spaces are kept
 
 
 def normalise_spaces(text: str) -> str:

@@ -152,7 +152,7 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
 
 
 def find_short_in_another_language(answers: Mapping[str, str], target: str) -> frozenset[str]:
-    """Return the segments with short translations if, taken together, these are not in the target language.
+    """Return the segments with short translations, if these translations together are in another language.
 
     A translation of at most `LONGEST_SHORT` characters is too short to check alone. `answers` maps an
     article's segments to their accepted translations. Words that are also in the segment, such as names, are

@@ -66,7 +66,7 @@ def _marks_of_lines(state: StateBlock) -> tuple[list[int], ...]:
 
 
 def _leave_out_indents(state: StateBlock, lines: Sequence[int]) -> None:
-    """Skip the indentation of the enclosing element, as the `>` of a block quote is skipped."""
+    """Skip the indentation of the enclosing element, just as the `>` of a block quote is skipped."""
     outer: int | None = None
     for number in lines:
         is_tag = line_at(state, number).startswith("<")

@@ -1,7 +1,7 @@
 """Thread-safe markdown-it parsers.
 
-markdown-it fills some tables on first use. Meanwhile, another thread would use an incomplete table, and would
-miss emphasis or fail.
+markdown-it fills some tables on first use. A thread that uses a table before it is complete may miss
+emphasis, or fail.
 """
 
 from markdown_it import MarkdownIt

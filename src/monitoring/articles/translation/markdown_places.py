@@ -74,7 +74,7 @@ class Places:
     def __init__(self, known: Sequence[tuple[int, int]], source_length: int) -> None:
         self._places = known
         self._source_length = source_length
-        self._known = 0  # index of the last pair used, which is close to the next
+        self._known = 0  # index of the last pair used; the next pair is close to it
 
     def place(self, position: int) -> int:
         """Return the source position for a content position."""

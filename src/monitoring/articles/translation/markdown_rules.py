@@ -23,8 +23,8 @@ InlineRule = Callable[[StateInline, bool], bool]
 NoteMarkup = Callable[[StateInline, int, int], None]
 Rule = TypeVar("Rule")
 
-# markdown-it's chains: "" has all rules, and each of the others has the rules that may interrupt such a
-# block.
+# markdown-it's chains of block rules. The chain "" has all rules. Each other chain has the rules that may
+# interrupt a block of that type.
 _CHAINS = ("", "paragraph", "reference", "blockquote", "list")
 _BEGINNINGS_OF_BLOCKS = {  # rules that are not listed can match any line
     "fence": "`~",

@@ -20,7 +20,7 @@ SEGMENTS_KEPT = 2048
 
 MOST_REPETITIONS = 5
 FEWEST_SAID_AGAIN = 16  # letters
-PHRASES = range(1, 5)  # words
+PHRASES = range(1, 5)  # lengths in words
 
 _WORD = re.compile(r"[A-Za-z0-9]+|[^\W_]")  # each letter outside ASCII counts as a word
 _DIGIT = re.compile(r"\d")

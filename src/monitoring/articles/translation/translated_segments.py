@@ -80,10 +80,11 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
     accepted unchanged. A translation in `known` is checked like a translation by the engine.
 
     `submit` runs each request. If a translation has broken codes, the texts between the codes are translated
-    separately. If `find_fault` finds a fault, the segment is requested once more. So are the article's short
-    segments if together they are in another language. If the second translation has a markup fault, the texts
-    between the codes are translated separately, too. Segments without an acceptable translation stay in the
-    source language. Raises the engine's errors. Their `learned` has the translations from all other requests.
+    separately. If `find_fault` finds a fault, the segment is requested once more. The article's short
+    segments are requested once more, too, if their translations together are in another language. If the
+    second translation has a markup fault, the texts between the codes are translated separately, too.
+    Segments without an acceptable translation stay in the source language. Raises the engine's errors. Their
+    `learned` has the translations from all other requests.
     """
     asking = _Asking(engine, source, target, find_fault, submit)
     texts: dict[str, str] = {}

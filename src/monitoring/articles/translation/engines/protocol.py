@@ -48,7 +48,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """The engine's name in translation memory keys. It changes whenever its translations would change."""
+        """The engine's name in translation memory keys. It changes whenever the translations would change."""
 
     @property
     def is_demonstration(self) -> bool:
