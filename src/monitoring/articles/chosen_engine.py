@@ -17,7 +17,7 @@ _NEEDED = {
 
 
 def read_chosen_terms(settings: Settings) -> Terms:
-    """Read the terms file that the settings name. Without a terms file, return no terms.
+    """Return the terms in the configured terms file, or no terms if no file is configured.
 
     Raises `SettingsError` if the file cannot be read or is invalid.
     """

@@ -122,7 +122,7 @@ def _measured(engine_name: str, locale: str) -> Iterator[None]:
     try:
         with ENGINE_SECONDS.labels(engine_name, locale).time():
             yield
-    except TooMuchMarkupError:  # not an engine error
+    except TooMuchMarkupError:  # not the engine's fault
         raise
     except Exception as error:
         ENGINE_ERRORS.labels(engine_name, _kind_of(error)).inc()

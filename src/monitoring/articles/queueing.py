@@ -33,7 +33,7 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:
-    """Queue the translation into each locale that is missing or has an older revision.
+    """Queue the translation into each locale whose translation is missing or of an older revision.
 
     Runs in the caller's transaction. Returns whether there was any such locale. A worker that is translating
     an earlier revision loses its claim, so it cannot store its result. Locales that are not in `locales`,

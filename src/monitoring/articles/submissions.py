@@ -133,7 +133,7 @@ class Submission:
         return found and "".join(filter(str.isprintable, found))[:MAX_FIELD_CHARACTERS]
 
     def folders(self) -> Iterator[str]:
-        """Yield candidate folder names, best first. All but the first are unique to the article."""
+        """Yield candidate folder names, best first. All except the first are unique to the article."""
         article = self.payload["article"]
         names = (_write_name(article.get("slug")), read_title(self.payload), _write_name(article.get("id")))
         folder = next(filter(None, map(name_folder, names)), "article")
@@ -179,7 +179,7 @@ def _leaves(part: object) -> Iterator[object]:
 
 
 def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object without nulls, empty texts, and objects that contain nothing else."""
+    """Return an object without nulls, empty texts, and objects that contain only nulls and empty texts."""
     members = {
         name: _without_empty(value) if isinstance(value, dict) else value for name, value in told.items()
     }
@@ -265,7 +265,10 @@ def name_tags(article: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _name_tag(tag: object) -> str | None:
-    """Return the name of a tag: a string or an object (Ghost, Hashnode, Sanity); None if it has no name."""
+    """Return the name of a tag, or None if it has no name.
+
+    A tag is a string or, from Ghost, Hashnode and Sanity, an object.
+    """
     names = (
         [tag.get(field) for field in ("name", "label", "title", "value", "slug")]
         if isinstance(tag, dict)

@@ -59,7 +59,7 @@ async def release_abandoned_claims() -> None:
 
 
 async def queue_missing_locales() -> int:
-    """Queue the locales that were added to LOCALES and that articles lack. Returns the number of articles.
+    """Queue translations into locales that were added to LOCALES. Returns the number of articles queued.
 
     Called once, at process start, because it reads the state of every article. If several processes start at
     once, each article is queued by only one of them.

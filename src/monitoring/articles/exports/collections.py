@@ -1,4 +1,4 @@
-"""Exports pages for Next.js content collections and Eleventy: `shoes/pt-BR.md`. Has no side effects."""
+"""Exports pages for Next.js content collections and Eleventy, as in `shoes/pt-BR.md`. Has no side effects."""
 
 from __future__ import annotations
 

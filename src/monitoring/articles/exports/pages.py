@@ -86,7 +86,7 @@ def find_date(page: StoredPage) -> datetime:
 
 
 def find_changed_at(page: StoredPage) -> datetime:
-    """Return when the page's locale last changed: when it was translated, or the original arrived."""
+    """Return when the page was translated or, if it is the original, when it arrived."""
     return read_timestamp(page["translated_at"] or page["received_at"])
 
 
@@ -171,7 +171,7 @@ def _hold_together(html: str) -> str:
 
 
 def _close_gaps(html: str) -> Iterator[str]:
-    depth = 0  # of nested <pre> elements, where blank lines are visible
+    depth = 0  # number of open <pre> elements, in which blank lines are visible
     for token in tokenize(html):
         if token.name == "pre":
             depth = max(0, depth + (1 if token.kind is TokenKind.START else -1))

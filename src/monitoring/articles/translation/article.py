@@ -114,7 +114,7 @@ class TranslatedArticle:
 class SourceArticle:
     """A parsed payload, ready for translation into any number of languages.
 
-    If parsing would take too much memory, it has no documents and no segments.
+    If parsing would take too much memory, this object has no documents and no segments.
     """
 
     payload: Mapping[str, Any]

@@ -20,7 +20,7 @@ class TextFormat(StrEnum):
 
     @property
     def is_markdown(self) -> bool:
-        """Whether this is Markdown or MDX."""
+        """Whether the format is Markdown or MDX."""
         return self in (TextFormat.MARKDOWN, TextFormat.MDX)
 
 

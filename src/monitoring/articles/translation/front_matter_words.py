@@ -8,7 +8,7 @@ from monitoring.articles.translation.segmentation import Atom, Format, Kind, ass
 from monitoring.articles.translation.segments import Template
 from monitoring.articles.translation.untranslated import opaque_pattern
 
-_BLOCK = -1  # differs from all blocks after the front matter
+_BLOCK = -1  # differs from all block numbers after the front matter
 
 # A top-level field with a single-line string: double-quoted, single-quoted or plain.
 _NAME = r"^(?:title|subtitle|description|summary|excerpt)"

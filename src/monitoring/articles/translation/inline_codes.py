@@ -1,4 +1,4 @@
-"""Numbered inline codes, such as `<g1>`, represent markup. Checks that an engine has preserved them."""
+"""Checks that an engine has preserved the inline codes, such as `<g1>`, that represent markup."""
 
 import html
 import re

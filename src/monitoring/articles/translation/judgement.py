@@ -55,8 +55,8 @@ FEWEST_COMMON_WORDS = 3  # lower-case words; a text with this many is not a name
 LONGEST_RATIO = 3.0
 SHORTEST_RATIO, SHORTEST_RATIO_OF_IDEOGRAPHS = 0.4, 0.12
 MORE_CHARACTERS = 40  # any translation may be this much longer than its source
-MOST_ENGLISH = 0.25  # of all words
-FEWEST_IN_SCRIPT = 0.3  # of the letters of words that are not in the source
+MOST_ENGLISH = 0.25  # share of all words
+FEWEST_IN_SCRIPT = 0.3  # share of the letters in words that are not in the source
 LONGEST_REPEATED_WITHOUT_SPACES = 30  # letters
 
 # Words that together are frequent only in English.
@@ -257,7 +257,7 @@ def _is_in_another_language(text: str, target: str) -> bool:
 
 
 def _has_other_numbers(source: SourceFacts, text: str, target: str) -> bool:
-    """Return whether digits of the source are missing, or digits are new.
+    """Return whether the translation lacks digits of the source, or has new digits.
 
     Separators, spaces and the order of numbers are ignored, because they depend on the language.
     """

@@ -186,7 +186,10 @@ class MarkdownParagraph:
         return _line_break(self._raw(start, end), self._block, is_break=is_break)
 
     def _titles_of_line(self, raw: str, start: int) -> Iterator[Atom]:
-        """Split a line such as `!!! note "Title"`, `:::tip[Title]` or `:::image alt-text="Words"`."""
+        """Split a titled line into atoms.
+
+        Examples are `!!! note "Title"`, `:::tip[Title]` and `:::image alt-text="Words"`.
+        """
         number = self._line_number(start)
         column = start - self._line_starts[number]
         position = 0

@@ -198,7 +198,7 @@ def _with_blanks_around_emphasis(pieces: Sequence[_Rendered]) -> Iterator[str]:
 
 
 def _needs_blank(sign: str, outside: str, inside: str) -> bool:
-    """Return whether a delimiter between these two characters would be parsed as text."""
+    """Return whether a delimiter between `outside` and `inside` would be parsed as text."""
     if not outside or outside.isspace() or _is_punctuation(outside):
         return False
     return sign == "_" or _is_punctuation(inside) or category(inside or " ").startswith("S")

@@ -1,6 +1,6 @@
 """Computes properties of a source segment, against which its translations are checked.
 
-They are computed once for all locales and translations.
+The properties are computed once for all locales and translations.
 """
 
 import re
@@ -94,7 +94,10 @@ def digits_of(text: str) -> str:
 
 
 def most_repetitions(words: Sequence[str], lengths: range) -> int:
-    """Return the highest number of consecutive occurrences of a phrase with one of these lengths."""
+    """Return the highest number of times that a phrase occurs in succession.
+
+    `lengths` has the possible lengths of the phrase in words.
+    """
     if len(set(words)) == len(words):
         return 1
     most = 1

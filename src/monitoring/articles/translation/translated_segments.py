@@ -245,7 +245,10 @@ class _Asking:
         return dict(zip(segments, answers, strict=True))
 
     def _answers(self, request: Future[dict[str, str]]) -> dict[str, str]:
-        """Wait for the translations of a request. If it fails, return none and record the error."""
+        """Wait for the translations of a request.
+
+        If the request fails, record the error and return no translations.
+        """
         try:
             return request.result()
         except CancelledError:

@@ -32,12 +32,12 @@ class TransientEngineError(EngineError):
 
 
 class PermanentEngineError(EngineError):
-    """The engine failed, and retries would too. The message is meant for operators."""
+    """The engine failed, and retries would fail, too. The message is meant for operators."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchLimit:
-    """The limits of one request. A text's size is the size of its JSON."""
+    """The limits of one request. The size of a text is the size of its JSON encoding."""
 
     max_texts: int
     max_bytes: int
