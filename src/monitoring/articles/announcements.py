@@ -1,6 +1,6 @@
 """Queues notifications about articles for the teams that may read articles.
 
-The rows are inserted in the caller's transaction. A periodic sweep sends the notifications.
+Each notification is inserted as a database row in the caller's transaction. A periodic sweep sends them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ async def _announce(readers: list[Team], article: Article, event: str, subject: 
 
 
 def _describe(article: Article) -> dict[str, Json]:
-    """Render `NotificationArticle`. It has no content, because a notification outlives a deleted article."""
+    """Render `NotificationArticle`.
+
+    It has no content, because a notification may be kept after the article is deleted.
+    """
     return {
         "id": str(article.id),
         "slug": article.slug,

@@ -17,7 +17,7 @@ _NEEDED = {
 
 
 def read_chosen_terms(settings: Settings) -> Terms:
-    """Read the terms file that the settings name. Without a terms file, return no terms.
+    """Return the terms in the configured terms file, or no terms if no file is configured.
 
     Raises `SettingsError` if the file cannot be read or is invalid.
     """
@@ -49,7 +49,8 @@ def make_engine(settings: Settings, terms: Terms | None = None) -> Engine | None
 def _make_unchecked(settings: Settings, terms: Terms) -> Engine | None:
     """Create the configured engine without checking that it supports the locales.
 
-    Only the module of this engine is imported, because some modules take a third of a second.
+    Only the module of this engine is imported, because importing some of the modules takes a third of a
+    second.
     """
     missing = [name for name in _NEEDED.get(settings.translator, ()) if not getattr(settings, name)]
     if missing:

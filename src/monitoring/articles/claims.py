@@ -1,7 +1,7 @@
 """Claims on translations. A claim gives one worker the right to translate one locale of an article.
 
-Only the worker that holds the claim can store the translation. So each translation is stored once, at the
-newest revision, even if messages are redelivered or a worker dies.
+Only the worker that holds the claim can store the translation. So each translation is stored only once, and
+for the newest revision, even if messages are redelivered or a worker dies.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class TranslationClaim(leases.Claim[Translation]):
 def is_due(now: datetime) -> Q:
     """Return a filter for the translations that a worker may claim.
 
-    They are due, neither translated nor failed, and in a configured locale.
+    These translations are due, have neither succeeded nor failed, and are in a configured locale.
     """
     locales = current_backends().settings.locales
     return _has_come(now) & Q(status__in=OPEN_STATUSES, locale__in=locales)
@@ -49,20 +49,20 @@ def lease() -> timedelta:
 
 
 async def claim_translation(article_id: UUID) -> TranslationClaim | None:
-    """Claim a due translation of the article and count the attempt. Returns None if nothing is due.
+    """Claim a due translation of the article and count the attempt. Return None if no translation is due.
 
-    A due translation without remaining attempts is marked as failed. Usually the worker of its last attempt
-    was killed. If too many workers have died while translating one locale, all due locales of the article
-    fail, because they have the same text.
+    A due translation without remaining attempts is marked as failed. In most of these cases, the worker that
+    made the last attempt was killed. If too many workers have died while translating one locale, all due
+    locales of the article fail, because they have the same text.
     """
     async with TranslationClaim.beginning(Translation.filter(article_id=article_id)) as claim_id:
         return await _claim(article_id, claim_id)
 
 
 async def needs_to_be_alone(article_id: UUID) -> bool:
-    """Return whether to translate the article alone, because a worker died while translating it.
+    """Return whether the article must be translated alone, because a worker died while translating it.
 
-    The cause may also be another article that the worker was translating at the same time.
+    Another article that the worker was translating at the same time may have been the cause of its death.
     """
     open_rows = Translation.filter(article_id=article_id, status__in=OPEN_STATUSES)
     died = Q(worker_deaths__gt=0) | (
@@ -72,7 +72,7 @@ async def needs_to_be_alone(article_id: UUID) -> bool:
 
 
 async def note_worker_deaths(rows: QuerySet[Translation], now: datetime) -> None:
-    """Requeue the translations in `rows` whose worker died, and increment their count of worker deaths.
+    """Requeue each translation in `rows` whose worker died, and increment its count of worker deaths.
 
     Runs in the caller's transaction. The caller ensures that no live worker has a claim on `rows`.
     """

@@ -1,4 +1,4 @@
-"""Human corrections of single segments. They are in the translation memory, and override every engine."""
+"""Human corrections of single segments, stored in the translation memory. They override every engine."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from monitoring.audit.service import record
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 
-# Parsing a hostile article takes seconds, so it has its own threads. The default threads must stay free,
-# because they store files and resolve host names.
+# Parsing a hostile article takes seconds, so articles are parsed in separate threads. The default threads
+# must stay free, because they store files and resolve host names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-correct")
 
 
@@ -38,7 +38,7 @@ class UnknownSegment(Exception):  # noqa: N818 - what the caller named
 
 
 class BrokenCodes(Exception):  # noqa: N818 - what the caller wrote
-    """A correction lacks inline codes of its source segment, or would break other markup.
+    """A correction lacks inline codes that its source segment has, or would break other markup.
 
     The message is the segment's hash.
     """
@@ -48,8 +48,8 @@ class BrokenCodes(Exception):  # noqa: N818 - what the caller wrote
 class TranslatedSegment:
     """A segment of an article and its translation into a locale, with inline codes such as `<g1>` in both.
 
-    `text` is None if the translation memory has no translation. `fault` is the reason why the stored page has
-    the segment in English, if it does. A translation that would break this article's markup stays in the
+    `text` is None if the translation memory has no translation. If the segment stayed in English on the
+    stored page, `fault` is the reason. A translation that would break this article's markup stays in the
     memory, because it may fit into other articles.
     """
 
@@ -109,7 +109,7 @@ async def correct(article: Article, locale: str, texts: Mapping[str, str], actor
             await note_uses(article.id, list(changed))
             await remember_segments(article.id, PEOPLE, locale, changed)
             await _queue_again(article, locale, actor)
-            await forget_refusals(article.id, locale, list(changed))  # locks rows in the workers' order
+            await forget_refusals(article.id, locale, list(changed))  # workers lock rows in this order, too
     return len(changed)
 
 
@@ -128,10 +128,10 @@ async def take_back_correction(article: Article, locale: str, segment_hash: str,
 
 
 async def _queue_again(article: Article, locale: str, actor: Actor) -> None:
-    """Requeue a locale in any status, and record in the audit log who changed its text.
+    """Requeue a locale, whatever its status, and record in the audit log who changed its text.
 
-    A worker that is translating the locale has the old text. It loses its claim, so it cannot store its
-    result.
+    A worker that is already translating the locale uses the old text. That worker loses its claim, so it
+    cannot store its result.
     """
     for team in await find_readers():
         await record(team.id, actor, Action.TRANSLATION_CORRECTED, f"{article.slug}: {locale}", article.id)

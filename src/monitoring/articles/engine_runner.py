@@ -1,4 +1,4 @@
-"""Runs a worker's translation engine in dedicated threads, because its calls block."""
+"""Runs a worker's translation engine in dedicated threads, because calls to the engine block."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def locales_at_once(settings: Settings) -> int:
 class EngineRunner:
     """Runs an engine in its own threads, so that the blog storage never waits for the engine.
 
-    One thread pool parses articles and inserts translations. Another pool sends requests to the engine.
-    Articles take turns with their requests.
+    One thread pool parses articles and inserts translations. Another pool sends requests to the engine. The
+    articles take turns in using the second pool.
     """
 
     def __init__(self, engine: Engine, settings: Settings, terms: Terms) -> None:
@@ -55,8 +55,8 @@ class EngineRunner:
             settings.worker_threads * locales_at_once(settings), thread_name_prefix="translation"
         )
         self._requests = FairThreads(settings.translator_concurrency, "engine")
-        # An article that may have killed a worker holds this lock exclusively, so that no other article is
-        # being translated if it kills this worker too.
+        # An article that may have killed a worker holds this lock exclusively, so that if it kills this
+        # worker too, no other article is being translated at that time.
         self.lock = SharedExclusiveLock()
 
     async def read(self, payload: Mapping[str, Any]) -> SourceArticle:
@@ -82,7 +82,8 @@ class EngineRunner:
     ) -> TranslatedArticle:
         """Translate an article into `locale`. Raises the engine's errors and `BudgetUsedUp`.
 
-        `known` and `corrections` map segment hashes to translations that the engine is not asked for.
+        `known` and `corrections` map segment hashes to existing translations. The engine translates only the
+        other segments.
         """
         estimate = source.cost(self.engine.batch_limit, {**known, **corrections})
         async with metered(self.engine, self._name, locale, estimate) as engine:
@@ -121,7 +122,7 @@ def _measured(engine_name: str, locale: str) -> Iterator[None]:
     try:
         with ENGINE_SECONDS.labels(engine_name, locale).time():
             yield
-    except TooMuchMarkupError:  # not an engine error
+    except TooMuchMarkupError:  # not the engine's fault
         raise
     except Exception as error:
         ENGINE_ERRORS.labels(engine_name, _kind_of(error)).inc()

@@ -45,7 +45,7 @@ class FairThreads:
         with self._lock:
             owner = next(iter(self._waiting), None)
             works = self._waiting.pop(owner, None)
-            if not works:  # `close` has removed it
+            if not works:  # `close` has removed the work
                 return
             future, work = works.popleft()
             if works:
@@ -59,6 +59,9 @@ class FairThreads:
 
 
 def _cancel(future: Future[Any]) -> None:
-    """Cancel a future, and wake `wait` and `as_completed`. `Future.cancel` alone does not wake them."""
+    """Cancel a future, and wake the callers of `wait` and `as_completed`.
+
+    `Future.cancel` alone would not wake them.
+    """
     future.cancel()
     future.set_running_or_notify_cancel()

@@ -125,7 +125,8 @@ TAGS = tuple(
     """)
 )
 
-# The publisher's own translations of the article. `LOCALES` names the locale of a translation in a list.
+# The publisher's own translations of the article. If they are a list, the locale of each translation is in
+# one of the fields `LOCALES`.
 OWN_TRANSLATIONS = tuple(
     _spell("""
         translations          the document, Directus
@@ -142,7 +143,7 @@ LOCALES = tuple(
     """)
 )
 
-# The publication time, for exports. Of these, only `published_at` determines the order of submissions.
+# The publication time, for exports. Of these fields, only `published_at` affects the order of submissions.
 PUBLICATION_TIMES = tuple(
     _spell("""
         published at          the document, Ghost, Hashnode
@@ -202,8 +203,8 @@ EVENTS = tuple(
         action                Storyblok
     """)
 )
-# More names for the event. They have other uses too, so a value counts as an event only if all its words are
-# event words.
+# More names for the event. Fields with these names have other uses, too, so a value counts as an event only
+# if all its words are event words.
 PERHAPS_EVENTS = tuple(
     _spell("""
         type                  Prismic, envelopes of events

@@ -47,7 +47,7 @@ REVALIDATED = {"Cache-Control": "private, no-cache"}
 
 
 async def _demand_blog_storage() -> None:
-    """Raise Problem before the body is read if no blog storage is configured."""
+    """Raise Problem if no blog storage is configured. Called before the request body is read."""
     if current_backends().blog_storage is None:
         raise Problem("blog_storage_not_configured")
 
@@ -58,8 +58,8 @@ async def deliver_article(
 ) -> Reply:
     """Receive the articles of a delivery in order.
 
-    If an article fails, the articles before it stay stored. In the publisher's next delivery, they count as
-    duplicates.
+    If an article fails, the articles before it stay stored. If the publisher then sends the delivery again,
+    these articles count as duplicates.
     """
     submissions = read_submissions(body, x_wp_webhook_name)
     mark = {"is_test": True} if caller else {}

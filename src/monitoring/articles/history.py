@@ -7,8 +7,8 @@ from uuid import UUID
 
 from monitoring.articles.models import Article, HistoryEntry, HistoryEvent, Translation
 
-# The number of newest revisions whose events are kept. It limits the history of an article that its publisher
-# saves every minute.
+# The number of newest revisions whose events are kept. Without this limit, the history of an article that its
+# publisher saves every minute would keep growing.
 KEPT_REVISIONS = 20
 
 

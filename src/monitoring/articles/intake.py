@@ -16,16 +16,20 @@ from monitoring.backends.inserts import insert_together
 
 
 async def find_taken_folders(submission: Submission) -> dict[str, str]:
-    """Return the folders that are taken, keyed by article identity.
+    """Return the folders that are taken, keyed by the identity of the article in the folder.
 
-    The articles are the submission's own, if it is known, and those in the submission's candidate folders.
+    This includes the folder of the submission's own article, if it exists, and each of the submission's
+    candidate folders that an article has taken.
     """
     taken = Article.filter(Q(identity=submission.identity) | Q(slug__in=list(submission.folders())))
     return dict(await taken.values_list("identity", "slug"))
 
 
 def make_article(submission: Submission, taken_folders: Collection[str], now: datetime) -> Article:
-    """Return a new article row: in its best free folder if it is published, else in its private folder."""
+    """Return a new article row.
+
+    Its folder is the first free candidate if the article is published, or else its private folder.
+    """
     is_published = submission.status is PublicationStatus.PUBLISHED
     return Article(
         identity=submission.identity,

@@ -1,8 +1,8 @@
-"""Reads the translations that publishers send with an article and that replace ours. Has no side effects.
+"""Reads the translations that publishers send with an article, and that are used instead of an engine's.
 
 They are in `article.translations`: a map from locales to translations, or a list of objects that have a
-locale field. Directus sends a list. Strapi names the field `localizations`. Other values in the field, such
-as Polylang's ids, are ignored.
+locale field. Directus sends a list. Strapi names the field `localizations`. Other values in this field, such
+as Polylang's ids, are ignored. Has no side effects.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _WORDS = frozenset((*FIELDS_FOR_READERS, *TAGS, "format"))
 def keep_own_translations(payload: dict[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
     """Return the payload with the publisher's translations collected in `FIELD`.
 
-    Translations that the payload lacks are taken from `kept`, the stored article. A translation that is null
-    or a draft in the payload is withdrawn, so it is omitted.
+    Translations that the payload lacks are taken from `kept`, the stored article. If a translation is null or
+    a draft in the payload, the publisher has withdrawn it, so it is omitted.
     """
     told = dict(_read(payload["article"]))
     own = {locale: one for locale, one in (dict(_read(kept)) | told).items() if one is not None}
@@ -65,7 +65,7 @@ def leave_for_engine(payload: Mapping[str, Any], own: Mapping[str, Any]) -> dict
     """Return a payload without the fields that the publisher has translated in `own`.
 
     The text, the title and the tags each have several possible field names. If the publisher has translated
-    one of these three under any name, its fields are removed under all names.
+    one of these three, under any of its names, every field for it is removed.
     """
     given = set(own)
     for group in (set(TEXTS), set(TITLES), set(TAGS)):

@@ -10,7 +10,8 @@ from anyascii import anyascii
 
 MAX_FOLDER_CHARACTERS = 120
 
-# Block tags separate words; inline tags may be inside a word. Other tags, such as `<Button>`, are text.
+# Block tags separate words, whereas inline tags may be inside a word. Other tags, such as `<Button>`, count
+# as text.
 _BLOCK_TAG = re.compile(
     r"</?(?:br|p|div|h[1-6]|hr|li|ul|ol|section|header|figure|figcaption)\b[^<>]*>", re.IGNORECASE
 )
@@ -32,7 +33,7 @@ def name_folder(text: str | None) -> str:
     """Make a folder name of lower-case ASCII letters, digits and single hyphens. It may be empty.
 
     Apostrophes are dropped, and other characters become hyphens, so words never merge. Letters of scripts
-    with capitals are transliterated; letters of other scripts are dropped.
+    that have capital letters are transliterated. Letters of other scripts are dropped.
     """
     letters = _APOSTROPHE.sub("", unicodedata.normalize("NFC", read_words(text or "")))
     latin = "".join(map(_in_latin, letters)).lower()

@@ -1,7 +1,7 @@
 """Tests how a publisher retries requests. Has no side effects.
 
-The exam chooses the HTTP response to each article, and evaluates the requests that follow. All times are in
-seconds and from the same clock.
+The exam chooses the HTTP response to the first request for each article, and evaluates the requests that
+follow. All times are in seconds and from the same clock.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ TOLERANCE_SECONDS = 0.2
 
 
 class Lesson(StrEnum):
-    """The response to the first request for an article. Later requests get 202, or after 400 another 400."""
+    """The response to the first request for an article.
+
+    Later requests for the same article get 202, except that 400 is followed by 400 again.
+    """
 
     UNAVAILABLE = "503 with Retry-After"
     SILENT = "no answer"
@@ -30,7 +33,7 @@ class Lesson(StrEnum):
 
 
 LESSONS = tuple(Lesson)
-SENT_AGAIN = {Lesson.UNAVAILABLE, Lesson.SILENT}  # after the others, a correct publisher does not retry
+SENT_AGAIN = {Lesson.UNAVAILABLE, Lesson.SILENT}  # after the other two, a correct publisher does not retry
 
 
 @dataclass(slots=True)
@@ -50,7 +53,7 @@ class Trial:
 
     @property
     def waited_seconds(self) -> float:
-        """Return the seconds from the first response to the retry, or 0 if no retry came after it."""
+        """Return the seconds from the first response to the first retry, or 0 if no retry followed."""
         if not self.repeated_at or self.answered_at is None:
             return 0.0
         return max(0.0, self.repeated_at[0] - self.answered_at)
@@ -76,10 +79,11 @@ class PublisherExam:
         self._trials: dict[Sequence[str], Trial] = {}
 
     def receive(self, submissions: Sequence[Mapping[str, Any]], now: float) -> tuple[Lesson, Trial | None]:
-        """Record a request. Returns the lesson whose response the request gets, and the trial that it starts.
+        """Record a request. Returns the lesson that determines the response, and the trial that begins.
 
-        The trial is None unless this is the first request for an article and starts a lesson. Articles after
-        the last lesson are accepted. As in the service, the timestamp may differ in a retry.
+        A trial begins with the first request for an article; for later requests, the trial is None. Articles
+        after the last lesson are accepted without a trial. As in the service, a retry may have a different
+        timestamp.
         """
         read = [read_submission(dict(each), datetime.now(UTC)) for each in submissions]
         identity = tuple(each.identity for each in read)
@@ -96,7 +100,7 @@ class PublisherExam:
         return lesson, self._trials[identity]
 
     def is_over(self, now: float) -> bool:
-        """Return whether every lesson was given and its waiting time is over."""
+        """Return whether every lesson has started and the waiting time of each is over."""
         trials = self._trials.values()
         return len(trials) == len(LESSONS) and all(self._has_ended(trial, now) for trial in trials)
 

@@ -28,8 +28,8 @@ PUBLISHING_WORDS = {
     **dict.fromkeys(("members", "paid", "password", "internal"), PublicationStatus.UNPUBLISHED),
     **dict.fromkeys(("publish", "public", "live", "restore"), PublicationStatus.PUBLISHED),
     **dict.fromkeys(("create", "new", "add", "update", "edit", "change"), PublicationStatus.PUBLISHED),
-    **dict.fromkeys(("attach", "detach"), PublicationStatus.PUBLISHED),  # Ghost: a tag of the post
-    **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores a draft
+    **dict.fromkeys(("attach", "detach"), PublicationStatus.PUBLISHED),  # Ghost: a tag of the post changed
+    **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores drafts
 }
 # Nouns that may accompany the words above, as in `article.published` and `webhook.test`.
 _NOUNS = (
@@ -48,7 +48,7 @@ _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
 def is_test_submission(payload: Mapping[str, Any]) -> bool:
-    """Return whether this is a test, which publishers send when somebody clicks their "Test" button."""
+    """Return whether the payload is a test. Publishers send one when somebody clicks their "Test" button."""
     words = _find_words((*_own_texts(payload), *_texts_of_others(payload)))
     return any(_read_flag(payload.get(name)) for name in TEST_FLAGS) or not set(TEST_WORDS).isdisjoint(words)
 

@@ -16,7 +16,8 @@ from monitoring.backends.statements import is_postgres, spell, spell_values
 
 _FORGETTING_LOCK = 7_023_417_067
 
-# Above this many changes, articles are checked one by one, newest first, until a page is full.
+# If more articles than this have changed, articles are checked one by one, newest first, until a page is
+# full.
 FEW_CHANGES = 1000
 
 # Each subquery follows the order of an index, so that it reads no more rows than it counts.
@@ -29,9 +30,10 @@ _HAS_MANY_CHANGES = """
     ) AS other
 """
 
-# A subquery with an aggregate runs once for each article and takes one index lookup. With EXISTS, PostgreSQL
-# would read all translations. The articles' times come from another index, so rows that do not match are
-# not read. Reading them would be slow on SQLite, which stores the times after the payload.
+# A subquery with an aggregate is used, because it runs once for each article and takes one index lookup. With
+# EXISTS, PostgreSQL would read all translations. The articles' times are read from another index, so the rows
+# of articles that do not match are not read. Reading these rows would be slow on SQLite, which stores the
+# times after the payload.
 _CHANGED_SINCE_LIKE_MANY = """
     (
         articles.updated_at >= {0}
@@ -39,7 +41,8 @@ _CHANGED_SINCE_LIKE_MANY = """
     )
 """
 
-# Both tables have an index on the time, so a few changes are found fast among any number of articles.
+# Both tables have an index on the time of change, so a few changes are found fast among any number of
+# articles.
 _CHANGED_SINCE = """
     articles.id IN (
         SELECT id FROM articles WHERE updated_at >= {0}
@@ -98,7 +101,7 @@ async def find_ids(wanted: ArticleFilter, count: int, after_id: UUID | None) -> 
 
 
 async def hold_forgetting(connection: BaseDBAsyncClient) -> None:
-    """Let only one transaction at a time delete segments: others wait until it ends.
+    """Make other transactions that delete segments wait until this transaction ends.
 
     SQLite needs no lock, because it has a single writer.
     """

@@ -1,4 +1,4 @@
-"""Queues translations and measures the backlog. A translation's database row is its place in the queue."""
+"""Queues translations and measures the backlog. The queue consists of the translations' database rows."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from monitoring.metrics import (
 
 UNDONE_STATUSES = (*OPEN_STATUSES, TranslationStatus.FAILED)
 
-# A value for `nudged_at`: the last message seems to be very old, so the next sweep sends another one.
+# A value for `nudged_at` that makes the last message seem very old, so that the next sweep sends another
+# message.
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:
-    """Queue the translation into each locale that is missing or has an older revision.
+    """Queue the translation into each locale whose translation is missing or of an older revision.
 
     Runs in the caller's transaction. Returns whether there was any such locale. A worker that is translating
     an earlier revision loses its claim, so it cannot store its result. Locales that are not in `locales`,
@@ -86,7 +87,7 @@ async def queue_again(rows: QuerySet[Translation]) -> int:
 
 
 async def measure_translations() -> None:
-    """Update the metrics of unfinished translations and queued messages. Raises `DatabaseUnavailable`."""
+    """Update the metrics for unfinished translations and queued messages. Raises `DatabaseUnavailable`."""
     backends = current_backends()
     locales = backends.settings.locales
     rows = {(row["locale"], row["status"]): row for row in await _count_undone(locales)}
@@ -105,7 +106,10 @@ async def measure_translations() -> None:
 
 
 async def _count_undone(locales: Sequence[str]) -> list[dict[str, Any]]:
-    """Count unfinished translations by locale and status. `since` is the oldest revision's arrival time."""
+    """Count unfinished translations by locale and status.
+
+    `since` is the earliest `updated_at` of their articles.
+    """
     undone = Translation.filter(status__in=UNDONE_STATUSES, locale__in=locales)
     counted = undone.annotate(count=Count("id"), since=Min("article__updated_at"))
     return await counted.group_by("locale", "status").values("locale", "status", "count", "since")

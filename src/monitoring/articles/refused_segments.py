@@ -30,7 +30,7 @@ async def store_refusals(translation_id: UUID, refused: Mapping[str, str]) -> No
 async def find_refusals(translation_id: UUID) -> dict[str, Fault]:
     """Return the faults of a translation, keyed by segment hash.
 
-    They are from the last attempt in which the engine responded to all requests.
+    The faults are from the last attempt in which the engine responded to all requests.
     """
     found = RefusedSegment.filter(translation_id=translation_id)
     return {row.segment_hash: Fault(row.fault) for row in await found}

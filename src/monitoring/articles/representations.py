@@ -34,7 +34,7 @@ def represent_ignored() -> dict[str, Any]:
 
 
 def represent_article(article: Article) -> dict[str, Any]:
-    """Render `Article`, with its translations sorted by locale. The caller has prefetched them."""
+    """Render `Article`, with its translations sorted by locale. The caller must prefetch the translations."""
     translations = sorted(article.translations, key=lambda translation: translation.locale)
     return _describe(article, [represent_state(translation) for translation in translations])
 

@@ -21,7 +21,10 @@ from monitoring.backends.current import current_backends
 
 @dataclass(slots=True)
 class Restored:
-    """The number of missing files: originals that were stored again and translations that were requeued."""
+    """How many originals were stored again, and how many translations were requeued.
+
+    Their files were missing.
+    """
 
     originals: int = 0
     translations: int = 0

@@ -26,8 +26,8 @@ LONGEST_PAUSE = max(BUDGET_INTERVAL, timedelta(seconds=max(MAX_RETRY_SECONDS, MA
 
 MAX_REASON_CHARACTERS = 500
 
-# An article fails when this many workers have died while translating it. After one death, the cause may also
-# be another article that the worker was translating.
+# An article fails when this many workers have died while translating it. After only one death, another
+# article that the worker was translating may have been the cause.
 MAX_WORKER_DEATHS = 3
 
 WORKER_STOPPED = "A worker stopped while translating this"
@@ -104,10 +104,10 @@ def _changes_nothing(submission: Revision, kept: KeptRevision) -> bool:
 def _is_stale(submission: Revision, kept: KeptRevision) -> bool:
     """Return whether the submission was made before the stored revision.
 
-    Publishers retry requests that got no response. So a submission that republishes an article must have been
-    sent later than the withdrawal, and not at the same time. If an operator unpublished the article, the
-    stored time is the time of that withdrawal. Deletions are not compared with it, because a deletion may
-    have the time of the publisher's last edit.
+    Publishers retry requests that got no response, and a retry must not undo a withdrawal. So a submission
+    that would republish an article is stale even if it was sent at the same time as the withdrawal. If an
+    operator unpublished the article, the stored time is when the operator did so. Deletions are not compared
+    with that time, because a deletion may have the time of the publisher's last edit.
     """
     if submission.status == PublicationStatus.DELETED and _is_unpublished_by_an_operator(kept):
         return False
@@ -139,7 +139,7 @@ def latest_source_time(submission: Revision, kept: Revision) -> tuple[datetime, 
 
 
 def retry_delay_seconds(attempts: int, chance: float, asked_seconds: float = 0) -> float:
-    """Return the seconds before the next attempt; `chance` is a random number from 0 to 1.
+    """Return the seconds until the next attempt. `chance` is a random number from 0 to 1.
 
     The delay is an exponential backoff with full jitter, from 5 seconds to 15 minutes: eight attempts take
     half an hour on average. `asked_seconds` is the delay that the engine requested. The result is at least

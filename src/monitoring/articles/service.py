@@ -145,8 +145,8 @@ async def insist(receive: Callable[[], Awaitable[Result]]) -> Result:
     """Call `receive`, and call it again if its submission conflicts with a concurrent one.
 
     If a new article arrives twice at the same time, a unique column rejects one of the submissions. When the
-    rejected submission is received again, it finds the row of the other one. A transaction that was rolled
-    back after a deadlock is repeated, too. Each repetition follows a short pause.
+    rejected submission is received again, it finds the row of the other submission. A transaction that was
+    rolled back after a deadlock is repeated, too. Each repetition follows a short pause.
     """
     for _ in range(MAX_CONFLICTS):
         with suppress(IntegrityError, TransactionConflict):
@@ -229,12 +229,15 @@ async def _publish_again(submission: Submission, taken_folders: Collection[str],
     if article.status != PublicationStatus.PUBLISHED:
         await article.save()
         return Receipt(article, kind)
-    if has_old_files:  # before new files are stored: those of removed locales would stay otherwise
+    # The old files are removed before new files are stored. Otherwise the files of locales that are no longer
+    # configured would stay.
+    if has_old_files:
         await remove_pages(article)
     versions = await find_versions(article.slug, SOURCE_LOCALE)
     await article.save()
     await queue_translations(article, current_backends().settings.locales, now)
-    # Inside the transaction, so that the older of two concurrent submissions cannot store its file last.
+    # The page is stored inside the transaction, so that the older of two concurrent submissions cannot store
+    # its page last.
     await put_page(article, SOURCE_LOCALE, article.payload, replacing=versions)
     if not was_published:
         await remove_tombstone(article.slug)
@@ -294,7 +297,7 @@ async def list_articles(
     """Return up to `limit` articles with their translations, newest first, starting after `after_id`.
 
     `status` selects articles with a translation in that status; `search` matches the title or slug, ignoring
-    case. Payloads are not read: a page of them may be a hundred megabytes.
+    case. Payloads are not read, because the payloads of one page may take a hundred megabytes.
     """
     articles = Article.exclude(status=PublicationStatus.DELETED).only(*LISTED_FIELDS)
     if search:

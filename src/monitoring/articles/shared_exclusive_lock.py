@@ -1,4 +1,4 @@
-"""A shared-exclusive lock whose mode each holder decides just before acquiring it."""
+"""A shared-exclusive lock. Each holder chooses the mode just before it acquires the lock."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -20,8 +20,8 @@ class SharedExclusiveLock:
     async def hold(self, needs_exclusive: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
         """Acquire the lock, and hold it in this context.
 
-        `needs_exclusive` decides whether to hold it exclusively. The function is called again after each
-        wait. While it runs, nobody else acquires the lock.
+        `needs_exclusive` returns whether to hold the lock exclusively. It is called again after each wait.
+        While it runs, nobody else can acquire the lock.
         """
         async with self._changed:
             while not self._is_free(exclusive=(is_exclusive := await needs_exclusive())):

@@ -21,7 +21,7 @@ from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageUnavailable
 from monitoring.contract.timestamps import write_timestamp
 
-if TYPE_CHECKING:  # they would load a library
+if TYPE_CHECKING:  # these imports would load a library
     from monitoring.backends.objects import BlogStorage, Version
 
 Versions: TypeAlias = "Mapping[str, Version]"  # by path
@@ -69,7 +69,7 @@ async def find_missing_locales(slug: str, locales: Sequence[str]) -> set[str]:
 async def find_page(slug: str, locale: str) -> dict[str, Any] | None:
     """Return the stored page of a locale as written by `put_page`, or None if it is missing or invalid.
 
-    It may be invalid because others can write to the storage too. Raises `StorageUnavailable`.
+    A page may be invalid because other programs can write to the storage, too. Raises `StorageUnavailable`.
     """
     content = await _configured_storage().get(f"{slug}/{locale}.json")
     try:
@@ -169,7 +169,10 @@ def _write_page(path: str, page: Mapping[str, Any]) -> bytes:
 
 
 def _paths(slug: str, locale: str) -> list[str]:
-    """Return a locale's file paths. JSON is last: once it is stored, so is the export of its revision."""
+    """Return a locale's file paths, in the order of writing.
+
+    The JSON file is last. So once it is stored, the export of the same revision is stored, too.
+    """
     page, export = f"{slug}/{locale}.json", _chosen_export()
     return [f"{slug}/{export.name_file(locale)}", page] if export else [page]
 

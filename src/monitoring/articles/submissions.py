@@ -36,7 +36,8 @@ MAX_TITLE_CHARACTERS = 1000
 MAX_TAG_CHARACTERS = 255
 MAX_TAGS = 1000
 
-# These fields may differ each time that an article is sent, so a change in them makes no new revision.
+# These fields may differ each time that an article is sent, so a change in them does not create a new
+# revision.
 SUBMISSION_FIELDS = PUBLISHING_FIELDS | {"timestamp"}
 
 # Known fields. A long text in any other field may be the article's text under an unknown name.
@@ -132,7 +133,7 @@ class Submission:
         return found and "".join(filter(str.isprintable, found))[:MAX_FIELD_CHARACTERS]
 
     def folders(self) -> Iterator[str]:
-        """Yield candidate folder names, best first. All but the first are unique to the article."""
+        """Yield candidate folder names, best first. All except the first are unique to the article."""
         article = self.payload["article"]
         names = (_write_name(article.get("slug")), read_title(self.payload), _write_name(article.get("id")))
         folder = next(filter(None, map(name_folder, names)), "article")
@@ -178,7 +179,7 @@ def _leaves(part: object) -> Iterator[object]:
 
 
 def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object without nulls, empty texts, and objects that contain nothing else."""
+    """Return an object without nulls, empty texts, and objects that contain only nulls and empty texts."""
     members = {
         name: _without_empty(value) if isinstance(value, dict) else value for name, value in told.items()
     }
@@ -186,7 +187,10 @@ def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hash_content(payload: Mapping[str, Any]) -> str:
-    """Return the SHA-256 hash of a payload without the fields for its delivery and the article's status."""
+    """Return the SHA-256 hash of a payload.
+
+    Fields about the payload's delivery and the article's status are left out.
+    """
     return hash_json(_without_submission_fields(payload) | {"article": _without_status(payload["article"])})
 
 
@@ -247,7 +251,7 @@ def read_tags(payload: Mapping[str, Any]) -> list[str]:
 
 
 def name_tags(article: Mapping[str, Any]) -> Sequence[str]:
-    """Return tag names from a list, a map or a comma-separated string."""
+    """Return an article's tag names. Its tags may be a list, a map or a comma-separated string."""
     tags = next(filter(None, map(article.get, TAGS)), None)
     match tags:
         case str():
@@ -261,7 +265,10 @@ def name_tags(article: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _name_tag(tag: object) -> str | None:
-    """Return the name of a tag: a string or an object (Ghost, Hashnode, Sanity); None if it has no name."""
+    """Return the name of a tag, or None if it has no name.
+
+    A tag is a string or, from Ghost, Hashnode and Sanity, an object.
+    """
     names = (
         [tag.get(field) for field in ("name", "label", "title", "value", "slug")]
         if isinstance(tag, dict)

@@ -1,4 +1,7 @@
-"""Sends messages for translations that lack one, after lost messages or dead workers, or in new locales."""
+"""Sends a message for each due translation that has no recent message.
+
+This happens after a message was lost, a worker died, or a locale was added.
+"""
 
 from __future__ import annotations
 
@@ -38,16 +41,16 @@ async def _find_idle_articles(now: datetime) -> QuerySet[Article]:
 
 
 async def sweep_test_articles(now: datetime) -> None:
-    """Delete expired test articles, and send another message for each one that has waited for long."""
+    """Delete expired test articles, and send another message for those that have waited too long."""
     await drop_old_test_articles(now)
     for article_id in await find_forgotten_test_articles(now):
         await translate_test_article.send(str(article_id))
 
 
 async def release_abandoned_claims() -> None:
-    """Release the claims of a killed process, and let the next sweep find its articles.
+    """Release the claims of a killed process, and make the next sweep send messages for its articles.
 
-    Only a process that is alone on its database may call this function, when it starts.
+    Call this only at process start, and only if no other process uses the database.
     """
     now = current_backends().clock.now()
     async with transaction():
@@ -56,7 +59,7 @@ async def release_abandoned_claims() -> None:
 
 
 async def queue_missing_locales() -> int:
-    """Queue the locales that were added to LOCALES and that articles lack. Returns the number of articles.
+    """Queue translations into locales that were added to LOCALES. Returns the number of articles queued.
 
     Called once, at process start, because it reads the state of every article. If several processes start at
     once, each article is queued by only one of them.
@@ -81,7 +84,8 @@ async def complete_older_articles() -> None:
         for article_id in await older.values_list("id", flat=True):
             article = await Article.get(id=article_id).only("payload")
             if article.payload:
-                # Only columns that are still empty: a submission may have filled them after the query.
+                # Update only columns that are still empty, because a submission may have filled them after
+                # the query.
                 own = of_page.filter(id=article_id)
                 await own.filter(tags__isnull=True).update(tags=read_tags(article.payload))
                 await own.filter(address__isnull=True).update(address=key_of_article(article.payload))

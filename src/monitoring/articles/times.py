@@ -10,9 +10,9 @@ from email.utils import parsedate_to_datetime
 _EPOCH_SECONDS = re.compile(r"\d{10}(?:\.\d{1,9})?")
 _EPOCH_MILLISECONDS = re.compile(r"\d{13}")
 _ZONE_BEHIND_BLANK = re.compile(r" ?(?:UTC|GMT|([+-]\d\d:?\d\d)(?: [A-Z]{3,4})?)\Z")  # Ruby, Go
-_NAME_OF_ZONE = re.compile(r" \([^()]*\)\Z")  # as JavaScript adds it
+_NAME_OF_ZONE = re.compile(r" \([^()]*\)\Z")  # JavaScript adds such a name
 
-# Only dates with a month name or with the year first, because these are unambiguous.
+# Only formats with a month name or with the year first, because other formats are ambiguous.
 _FORMS = (
     *("%B %d, %Y", "%b %d, %Y", "%B %d, %Y %I:%M %p", "%b %d, %Y %I:%M %p"),  # Medium, Notion
     *("%d %B %Y", "%d %b %Y", "%B %d %Y", "%b %d %Y"),
@@ -24,7 +24,8 @@ _FORMS = (
 def parse_time(told: object) -> datetime | None:
     """Parse a time: ISO 8601, RFC 5322 or a common unambiguous date format. The default time zone is UTC.
 
-    A number, or its text, is seconds or milliseconds since the epoch. Returns None for anything else.
+    A number, or a string with a number, is read as seconds or milliseconds since the epoch. Returns None for
+    anything else.
     """
     text = str(told).strip() if isinstance(told, str | int | float) and not isinstance(told, bool) else ""
     for read in (_read_number, _read_iso_8601, _read_form, parsedate_to_datetime):

@@ -109,8 +109,8 @@ async def attempt_translation(
 ) -> float | None:
     """Translate and store a locale, or record the failure. Returns the seconds until a retry, or None.
 
-    `turn` holds the lock of `reading`. It is closed as soon as other locales may be translated in parallel.
-    If the task is cancelled, the claim is released and the attempt does not count.
+    `turn` holds the lock of `reading`. The lock is released as soon as other locales may be translated in
+    parallel. If the task is cancelled, the claim is released and the attempt does not count.
     """
     try:
         async with claim.renewed(lease()):
@@ -168,10 +168,10 @@ async def _translate(
     corrections = await recall_corrections(locale, segment_hashes)
     try:
         translated = await runner.translate(source, locale, article_id, known=known, corrections=corrections)
-    except EngineError as error:  # store what was translated, for the next attempt
+    except EngineError as error:  # the next attempt can use what was translated
         await remember_segments(article_id, engine, locale, error.learned)
         raise
-    # Store them even if the claim is lost: the next revision will need most of these segments.
+    # Store the segments even if the claim is lost, because the next revision will need most of them.
     await remember_segments(article_id, engine, locale, translated.learned)
     _demand_enough(translated)
     return translated

@@ -18,7 +18,8 @@ from monitoring.backends.database import transaction
 # The engine name of human corrections.
 PEOPLE = "people"
 
-# Databases allow about 32,000 values per statement, and short statements let others run in between.
+# Databases allow about 32,000 values per statement. Batches are smaller, so that other statements can run in
+# between.
 BATCH_SIZE = 1000
 
 
@@ -63,8 +64,8 @@ async def note_uses(article_id: UUID, segment_hashes: Sequence[str]) -> None:
 async def remember_segments(article_id: UUID, engine: str, locale: str, learned: Mapping[str, str]) -> None:
     """Store translations of an article's segments, unless the article has been deleted.
 
-    `learned` maps segment hashes to texts. They replace older texts of the same engine and locale: an engine
-    translates a segment again only if the stored text was not acceptable.
+    `learned` maps segment hashes to texts. These texts replace older texts of the same engine and locale,
+    because an engine translates a segment again only if the stored text was not acceptable.
     """
 
     def remember(item: tuple[str, str]) -> TranslationMemory:

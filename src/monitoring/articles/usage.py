@@ -23,15 +23,15 @@ TOTAL = ""
 
 
 class BudgetUsedUp(Exception):  # noqa: N818 - nothing is wrong: the work waits
-    """The rest of the monthly budget is too small for a translation. The message is meant for operators."""
+    """The remaining monthly budget is too small for a translation. The message is meant for operators."""
 
 
 @asynccontextmanager
 async def metered(engine: Engine, name: str, locale: str, estimate: Cost) -> AsyncIterator[MeteredEngine]:
     """Count the engine requests that are made in this context for the engine `name` and the locale.
 
-    If there is a monthly budget, the estimate is reserved in it until the context ends. Raises `BudgetUsedUp`
-    if the estimate exceeds the rest of the budget.
+    If there is a monthly budget, `estimate` is reserved in the budget until the context ends. Raises
+    `BudgetUsedUp` if `estimate` exceeds the remaining budget.
     """
     budget = current_backends().settings.translation_monthly_characters
     reserved = estimate if budget else Cost()
@@ -76,9 +76,9 @@ async def _count(month: str, engine: str, locale: str, cost: Cost, budget: int |
 
 
 async def _add(month: str, engine: str, locale: str, cost: Cost, most_before: int | None = None) -> bool:
-    """Add a cost to a row, and return True.
+    """Add a cost to a usage row, and return True.
 
-    If the row has more than `most_before` characters, do nothing and return False.
+    If the row already counts more than `most_before` characters, do nothing and return False.
     """
     row = EngineUsage.filter(month=month, engine=engine, locale=locale)
     if most_before is not None:

@@ -29,7 +29,7 @@ from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
 
-# A stalled worker may store a translation after the files were removed. After this time, it no longer can.
+# A stalled worker may store a translation after the files were removed, until this long after the withdrawal.
 LATE_FILES = timedelta(minutes=15)
 
 REMOVALS_A_SWEEP = 100
@@ -96,7 +96,7 @@ def erase_content(article: Article | TestArticle) -> None:
 
 
 def mark_files(article: Article, now: datetime) -> None:
-    """Schedule the removal of a withdrawn article's files, unless there never were any."""
+    """Schedule the removal of a withdrawn article's files, unless the article never had files."""
     if article.slug != private_folder(article.identity):
         article.remove_at = now
 
@@ -169,6 +169,6 @@ async def withdraw_again() -> None:
 
 
 def _has_files_to_remove() -> Q:
-    """Match articles whose files are due for removal, or were scheduled too late by a fast clock."""
+    """Match articles whose files are due for removal, or were scheduled too late by a clock that is fast."""
     now = current_backends().clock.now()
     return Q(remove_at__lte=now) | Q(remove_at__gt=now + LATE_FILES + TOLERANCE)

@@ -30,7 +30,7 @@ _CODE_ID = re.compile(r"[gx]\d{1,6}")
 
 
 class NoXliff(Exception):  # noqa: N818 - what the caller gave
-    """A file is not XLIFF that `write_xliff` has written. The message is meant for people."""
+    """A file is not an XLIFF file that `write_xliff` has written. The message is meant for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _write_codes(text: str) -> str:
 def _read_target(unit: ET.Element) -> str:
     """Return the joined targets of a unit; empty if one of its segments has no target.
 
-    Text between segments, such as spaces, may have only a source. Then the source is used.
+    Text between segments, such as spaces, may have a source but no target. In that case, the source is used.
     """
     read = ""
     for part in unit:

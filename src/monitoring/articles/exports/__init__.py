@@ -1,6 +1,6 @@
-"""Exports: files for static site generators, which are stored next to the JSON files.
+"""Exports write files for static site generators, which are stored next to the JSON files.
 
-Each locale has one file, in the layout that `BLOG_EXPORT` names.
+There is one exported file per locale of an article, in the layout that `BLOG_EXPORT` names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from monitoring.articles.exports.markdown import MarkdownExport
 if TYPE_CHECKING:
     from monitoring.articles.exports.protocol import Export
 
-# Keyed by the value of BLOG_EXPORT. `json` and `none` are not here: they mean JSON alone.
+# Keyed by the value of BLOG_EXPORT. `json` and `none` have no entry, because with these values only JSON
+# files are stored.
 EXPORTS: Mapping[str, Export] = {
     "hugo": HugoExport(),
     "astro": AstroExport(),

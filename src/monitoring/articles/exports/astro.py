@@ -11,19 +11,23 @@ from monitoring.articles.exports.collections import CollectionExport
 from monitoring.articles.exports.pages import StoredPage, find_address, find_text
 from monitoring.articles.translation.memory_budget import MOST_BYTES, predict_bytes
 
-# Addresses that Astro does not resolve as files: root-relative, or with a scheme that it can parse.
+# Image addresses that Astro does not resolve as files: root-relative ones, and those with a scheme that Astro
+# can parse.
 _NO_FILE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?#]|\Z)|(?:data|blob|cid):|[/#]|\Z", re.IGNORECASE)
 _ALIAS = re.compile(r"[@~]/")
 
 
 class AstroExport(CollectionExport):
-    """A collection for Astro, which resolves relative image addresses. A missing image fails the build."""
+    """A collection for Astro.
+
+    Astro resolves relative image addresses as files. A missing file fails the build.
+    """
 
     def _write_text(self, page: StoredPage) -> str:
-        """Return the text. Images whose addresses Astro would resolve become HTML, which Astro leaves alone.
+        """Return the text, with HTML in place of images whose addresses Astro would resolve.
 
-        Relative addresses are resolved against the address of the article or its website, if the publisher
-        sent one.
+        Astro does not change HTML. Relative addresses are resolved against the address of the article or its
+        website, if the publisher sent one.
         """
         text = find_text(page)
         if "![" not in text:
@@ -66,7 +70,7 @@ def _escape(value: str) -> str:
 
 
 def _complete(address: str, base: str) -> str:
-    """Resolve a relative address, unless it starts with a folder alias that only the site knows."""
+    """Resolve a relative address, unless it starts with a folder alias that only the site can resolve."""
     try:
         return address if _ALIAS.match(address) else urljoin(base, address)
     except ValueError:

@@ -39,7 +39,8 @@ class HugoExport:
     def name_file(self, locale: str) -> str:
         """Return the locale's file name, with a lower-case language code.
 
-        Hugo does not recognize other codes, and makes English pages of such files.
+        Hugo does not recognize a language code with capital letters, and treats a file with such a code as an
+        English page.
         """
         return f"index.{locale.lower()}.md"
 
@@ -65,7 +66,7 @@ class HugoExport:
 
 
 def _pin_headings(text: str, ids: Sequence[str]) -> str:
-    """Return the text with the ids of the English headings added to its headings: `## Palabras {#words}`.
+    """Return the text with the ids of the English headings added, as in `## Palabras {#words}`.
 
     Otherwise Hugo would derive ids from the translated headings. Links to headings in the text are updated.
     """

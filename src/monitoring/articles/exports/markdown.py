@@ -1,4 +1,4 @@
-"""Exports pages in the layout of version 0.1.0, such as `shoes/pt-BR.md`, for sites built on it.
+"""Exports pages in the layout of version 0.1.0, such as `shoes/pt-BR.md`, for sites that still use it.
 
 Has no side effects.
 """

@@ -1,4 +1,7 @@
-"""Reads page fields for exports, so that no publisher's content breaks a site. Has no side effects."""
+"""Reads and cleans page fields for exports, so that no publisher's content can break a site.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ _BLANK_LINES = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
 def find_description(page: StoredPage) -> str | None:
-    """Return the meta description, else the excerpt; None if there is neither."""
+    """Return the meta description, or else the excerpt, or else None."""
     article = page["delivery"]["article"]
     seo = article.get("seo")
     described = seo.get("description") if isinstance(seo, dict) else None
@@ -52,7 +55,7 @@ def find_image(page: StoredPage) -> tuple[str | None, str | None]:
 
 
 def find_address(page: StoredPage) -> str:
-    """Return the web address of the article, or else of its website. It is empty if neither has one."""
+    """Return the URL of the article, or else of its website, or else an empty string."""
     website = page["delivery"].get("website") or {}
     told = (page["delivery"]["article"].get("url"), f"{website.get('baseUrl')}/")
     addresses = (text.strip() for text in told if isinstance(text, str))
@@ -83,7 +86,7 @@ def find_date(page: StoredPage) -> datetime:
 
 
 def find_changed_at(page: StoredPage) -> datetime:
-    """Return when the page's locale last changed: when it was translated, or the original arrived."""
+    """Return when the page was translated or, if it is the original, when it arrived."""
     return read_timestamp(page["translated_at"] or page["received_at"])
 
 
@@ -114,8 +117,8 @@ def find_heading_ids(payload: Mapping[str, Any]) -> list[str]:
 def find_source(article: Mapping[str, Any]) -> tuple[str, TextFormat]:
     """Return the article's text and its format.
 
-    Field names in the OpenAPI document are preferred to others. Within each group, Markdown is preferred to
-    HTML.
+    Fields that the OpenAPI document names are preferred to fields with other names. Within each of these two
+    groups, Markdown is preferred to HTML.
     """
     texts = {name: text for name, text in article.items() if name in TEXTS and text and isinstance(text, str)}
     name = next((name for name in EXPORTED_TEXTS if name in texts), None)
@@ -168,7 +171,7 @@ def _hold_together(html: str) -> str:
 
 
 def _close_gaps(html: str) -> Iterator[str]:
-    depth = 0  # of nested <pre> elements, where blank lines are visible
+    depth = 0  # number of open <pre> elements, in which blank lines are visible
     for token in tokenize(html):
         if token.name == "pre":
             depth = max(0, depth + (1 if token.kind is TokenKind.START else -1))

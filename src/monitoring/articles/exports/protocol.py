@@ -8,7 +8,10 @@ from typing import Any, ClassVar, Protocol
 
 
 class Export(Protocol):
-    """Renders one file per locale of an article, stored next to its JSON file. Has no side effects."""
+    """Renders one file for each locale of an article. Has no side effects.
+
+    The caller stores the file next to that locale's JSON file.
+    """
 
     # Matches the file names of this export, so that its files can be removed.
     files: ClassVar[re.Pattern[str]]

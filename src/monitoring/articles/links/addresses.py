@@ -18,8 +18,8 @@ FOLDER_SIGN = "/"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX = re.compile(r"/(?:index\.html?)?\Z")
 _FOLDER = re.compile(r"[a-z0-9-]+")
-# Path segments that may precede a slug without changing its meaning. After others, such as `tag`, the same
-# slug may be another page.
+# Path segments that may precede a slug without changing its meaning. After any other segment, such as `tag`,
+# the same slug may belong to another page.
 _PLAIN_FOLDER = re.compile(r"(?:blogs?|posts?|articles?|news|stories|p|en|\d{1,4})", re.IGNORECASE)
 
 
@@ -43,7 +43,7 @@ def key_of_article(payload: Mapping[str, Any]) -> str:
 
 
 def key_of_folder(folder: str) -> str:
-    """Return the key by which links to the page of the article in `folder` are found."""
+    """Return the key that matches links to the page of the article in `folder`."""
     return f"{FOLDER_SIGN}{folder}"
 
 

@@ -26,7 +26,7 @@ from monitoring.articles.translation_memory import batches
 from monitoring.backends.current import current_backends
 from monitoring.backends.errors import StorageChanged
 
-# A change becomes visible at commit, which may be this long after its timestamp.
+# A change becomes visible when its transaction commits, which may be this long after the change's timestamp.
 UNSEEN_CHANGES = timedelta(minutes=2)
 
 
@@ -98,7 +98,8 @@ async def _follow_page(article_id: UUID, locale: str) -> None:
         return
     versions = await find_versions(article.slug, locale)
     async with page_transaction():
-        # Locked, so that no worker stores a newer page and nobody withdraws the article.
+        # The row is locked, so that until the page is stored, no worker stores a newer page and nobody
+        # withdraws the article.
         rows = Translation.filter(_is_stored(), article_id=article_id, locale=locale)
         held = await rows.select_for_update().get_or_none().only("id")
         page = await find_page(article.slug, locale) if held else None
@@ -125,7 +126,7 @@ async def _find_linking(since: datetime | None) -> AsyncIterator[list[UUID]]:
 
 
 async def _find_articles(keys: Collection[str]) -> dict[str, UUID]:
-    """Return article ids by key. A key is omitted unless it matches exactly one published article."""
+    """Map keys to article ids. A key is omitted unless it matches exactly one published article."""
     found: dict[str, set[UUID]] = {}
     for batch in batches(sorted(keys)):
         folders = [key.removeprefix(FOLDER_SIGN) for key in batch if key.startswith(FOLDER_SIGN)]
@@ -138,13 +139,13 @@ async def _find_articles(keys: Collection[str]) -> dict[str, UUID]:
 
 
 def _is_stored() -> Q:
-    """Return a filter for translations with a stored page for readers, even of an earlier revision."""
+    """Return a filter for translations with a stored page for readers, even if from an earlier revision."""
     is_there = Q(translated_at__isnull=False) | Q(engine__isnull=False)
     return is_there & Q(is_demonstration=False, locale__in=current_backends().settings.locales)
 
 
 def _keys(payload: Mapping[str, Any], addresses: Collection[str]) -> dict[str, list[str]]:
-    """Return the article keys for each raw link address. There are none without `SITE_PAGE_URL`."""
+    """Map each raw link address to article keys. The result is empty if `SITE_PAGE_URL` is not set."""
     site = _site()
     if site is None:
         return {}

@@ -14,7 +14,7 @@ from monitoring.articles.translation.article import texts_for_readers
 from monitoring.articles.translation.fenced_article import unwrapped
 from monitoring.articles.translation.link_places import find_links
 
-# More than any real article has. Further links stay unchanged.
+# The maximum number of links per article, which no real article reaches. Further links stay unchanged.
 MOST_LINKS = 1000
 
 _NOT_IN_MARKDOWN = str.maketrans({"(": "%28", ")": "%29", "|": "%7C"})
@@ -35,7 +35,7 @@ class PageLink:
 
 
 def find_page_links(payload: Mapping[str, Any]) -> list[PageLink]:
-    """Return the links in the texts of a payload, which still has the publisher's addresses."""
+    """Return the links in the texts of a payload, in which no link address has been replaced yet."""
     texts = {
         str(path[1]): found
         for path, found in texts_for_readers(payload).items()
@@ -50,7 +50,7 @@ def find_page_links(payload: Mapping[str, Any]) -> list[PageLink]:
 
 
 def read_links(page: Mapping[str, Any]) -> list[PageLink]:
-    """Return the links listed in a page. Invalid links, which others may have written, are skipped."""
+    """Return the links listed in a page. Invalid links are skipped: other programs may have written them."""
     article, links = page["delivery"]["article"], list[PageLink]()
     for told in page.get("links") or ():
         match told:

@@ -16,22 +16,22 @@ Submissions: TypeAlias = "list[dict[str, Any]]"
 Adapt: TypeAlias = "Callable[[Mapping[str, Any]], Submissions | None]"
 
 # Each adapter returns None for another publisher's payload. The OpenAPI document lists the publishers'
-# schemas in the same order, so an adapter gets only payloads that its publisher's schema allows.
+# schemas in the same order. So each adapter gets only payloads that are valid under its publisher's schema.
 ADAPTERS: tuple[Adapt, ...] = (ghost.adapt, outrank.adapt, wordpress.adapt, wp_webhooks.adapt)
 
 
 def read_submissions(payload: dict[str, Any], trigger: str | None = None) -> Submissions:
     """Return the submissions in a schema-valid payload, one per article.
 
-    A test is returned unchanged, and so is a payload with `article`, which has the OpenAPI document's format.
-    `trigger` is a header of WP Webhooks. It is needed because the payload does not show that the post was
-    deleted. Raises Problem if there is no article.
+    A test is returned unchanged. So is a payload with `article`, because it already has the OpenAPI
+    document's format. `trigger` is the value of the header `X-WP-Webhook-Name`. It is needed because the
+    payload of WP Webhooks does not show that a post was deleted. Raises Problem if there is no article.
     """
     if "article" in payload or is_test_submission(payload):
         return [payload]
     event = trigger if trigger == wp_webhooks.DELETION else payload.get("event")
     adapted = next(filter(None, (adapt(payload) for adapt in ADAPTERS)), None)
-    if adapted is None:  # the schema accepts more payloads as a test than this function
+    if adapted is None:  # the schema allows some tests that this function does not recognize
         raise Problem("invalid_field", field="article", problem="is required")
     return [_without_nulls({"event": event} | submission) for submission in adapted]
 

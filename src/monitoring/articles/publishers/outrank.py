@@ -14,7 +14,8 @@ from monitoring.articles.publishers.payload_fields import image_at
 def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Convert articles to submissions, or return None if the payload is another publisher's.
 
-    All fields of an article but `image_url` and `created_at` have the names in the OpenAPI document.
+    Except for `image_url` and `created_at`, an article's fields have the same names as in the OpenAPI
+    document.
     """
     data = payload.get("data")
     if "event_type" not in payload or not isinstance(data, dict) or "articles" not in data:

@@ -27,14 +27,14 @@ def names_of(tags: object) -> list[str] | None:
 
 
 def image_at(url: object, alt: str | None = None) -> dict[str, Any] | None:
-    """Return a `main_image` object, or None if there is no address."""
+    """Return a `main_image` object, or None if `url` is empty or not a string."""
     return {"url": url, "alt": alt} if url and isinstance(url, str) else None
 
 
 def website_at(address: object) -> dict[str, Any] | None:
-    """Return a `website` object for the host of a post's address, or None if there is no host.
+    """Return a `website` object for the host in a post's URL, or None if there is no host.
 
-    Articles need the website, because different sites may use the same post ids.
+    The website is needed to identify an article, because different sites may use the same post ids.
     """
     try:
         parts = urlsplit(address if isinstance(address, str) else "")

@@ -50,6 +50,9 @@ def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _tags_in(taxonomies: object) -> list[Any]:
-    """Return the `post_tag` terms, or none if they are a list: PHP writes an empty object as a list."""
+    """Return the `post_tag` terms.
+
+    A list means that there are no terms, because PHP writes an empty object as a list.
+    """
     terms = taxonomies.get("post_tag") if isinstance(taxonomies, dict) else None
     return list(terms.values()) if isinstance(terms, dict) else []

@@ -36,7 +36,7 @@ async def hash_state(pattern: str) -> str:
 
 
 async def page_through_site() -> AsyncIterator[tuple[str, Mapping[str, datetime]]]:
-    """Yield each article's folder, oldest article first, with the last change of its page in each locale."""
+    """Yield each article's folder, and the last change of its page by locale. The oldest article is first."""
     async for revisions in page_through_articles():
         ids = list(revisions)
         translated: dict[UUID, dict[str, datetime]] = {article_id: {} for article_id in ids}
@@ -51,7 +51,7 @@ async def page_through_site() -> AsyncIterator[tuple[str, Mapping[str, datetime]
 async def find_newest(locale: str, most: int) -> Sequence[tuple[str, object]]:
     """Return the folders of up to `most` newest articles in a locale, each with a marker.
 
-    The marker is different whenever the page has changed.
+    The marker changes whenever the page changes.
     """
     if locale == SOURCE_LOCALE:
         articles = _published().order_by("-id").limit(most)

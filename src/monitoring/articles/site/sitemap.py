@@ -49,8 +49,9 @@ class SitemapPart:
 def write_urls(slug: str, changed_at: Mapping[str, datetime], source: str, addresses: Addresses) -> bytes:
     """Return an article's `<url>` elements, one for each locale in `changed_at`.
 
-    `changed_at` has the last change of the page in each locale. Each element links to all language versions,
-    including its own. The version in the locale `source` is also listed as `x-default`.
+    `changed_at` maps each locale to the time of the last change of the page in that locale. Each element
+    links to all language versions, including its own. The version in the locale `source` is also listed as
+    `x-default`.
     """
     pages = {locale: write_text(addresses.of_page(locale, slug)) for locale in changed_at}
     links = "".join(

@@ -21,7 +21,7 @@ from monitoring.backends.database import transaction
 from monitoring.backends.errors import StorageChanged
 from monitoring.backends.leases import Claim, begin_attempt, is_due
 
-if TYPE_CHECKING:  # they would load a library
+if TYPE_CHECKING:  # these imports would load a library
     from monitoring.backends.objects import BlogStorage
 
 SITEMAP = "sitemap.xml"
@@ -114,7 +114,7 @@ class SiteWriter:
 
 
 async def _claim(state: str, storage: BlogStorage) -> SiteFilesClaim | None:
-    """Claim the files, or return None if they are current or another process is writing them."""
+    """Claim the site-wide files. Return None if they are up to date or another process is writing them."""
     now = current_backends().clock.now()
     if not await SiteFiles.exists():
         with suppress(IntegrityError):  # another process was faster
@@ -134,7 +134,7 @@ async def _read_entry(slug: str, locale: str) -> FeedEntry | None:
 
 
 async def _remove_parts_from(number: int, storage: BlogStorage) -> None:
-    """Remove the sitemap files from `number` on. They remain from a time with more pages."""
+    """Remove the sitemap files from `number` on, which are left over from when the site had more pages."""
     while await storage.get(_name_part(number)) is not None:
         await storage.delete(_name_part(number))
         number += 1

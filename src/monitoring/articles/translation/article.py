@@ -73,11 +73,11 @@ _PAYLOAD = {"article": _ARTICLE, "main_image": _IMAGE}
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Disable the garbage collector while an article is parsed, because it would stop every thread.
+    """Disable the garbage collector while an article is parsed, because collecting stops every thread.
 
-    Parsing makes millions of objects, which the collector would visit, but no cycles. If several threads
-    parse articles, the first one disables the collector until its own article is parsed. So the collector
-    runs between articles.
+    Parsing creates millions of objects that the collector would visit, but no reference cycles to collect. If
+    several threads parse articles, only the first thread disables the collector, and enables it again once
+    its own article is parsed. So the collector still runs between articles.
     """
     if not gc.isenabled():
         yield
@@ -94,15 +94,15 @@ class TranslatedArticle:
     """A payload in another language, and the new texts for the translation memory."""
 
     payload: dict[str, Any]
-    learned: Mapping[str, str]  # segment hash -> text, for segments the engine translated this time
+    learned: Mapping[str, str]  # segment hash -> text, for segments that the engine translated this time
     segment_count: int
-    corrected_count: int  # segments with a human correction that are in the payload
+    corrected_count: int  # segments of the payload with a human correction
     # segment hash -> fault, for segments left in the source language because no translation was acceptable or
-    # fits the markup
+    # fitted the markup
     refused: Mapping[str, str]
     faults: Mapping[str, int]  # fault -> number of engine translations
     is_demonstration: bool
-    engine: str  # its name
+    engine: str  # the engine's name
 
     @property
     def refused_count(self) -> int:
@@ -114,7 +114,7 @@ class TranslatedArticle:
 class SourceArticle:
     """A parsed payload, ready for translation into any number of languages.
 
-    If parsing would take too much memory, it has no documents and no segments.
+    If parsing would take too much memory, this object has no documents and no segments.
     """
 
     payload: Mapping[str, Any]
@@ -124,11 +124,11 @@ class SourceArticle:
 
     @property
     def is_small(self) -> bool:
-        """Whether it is small enough to be translated into many languages at once."""
+        """Whether the article is small enough to be translated into many languages at once."""
         return self.predicted_bytes <= SMALL_BYTES
 
     def cost(self, limit: BatchLimit, known: Mapping[str, str] = MappingProxyType({})) -> Cost:
-        """Return the cost of requesting once each segment that is not in `known`.
+        """Return the cost of requesting each segment that is not in `known` once.
 
         `known` maps segment hashes to existing translations.
         """
@@ -148,18 +148,18 @@ class SourceArticle:
     ) -> TranslatedArticle:
         """Translate the reader-visible texts.
 
-        `known` has the translation memory's texts by segment hash. `corrections` has human corrections by
-        segment hash, which take precedence.
+        `known` maps segment hashes to texts from the translation memory. `corrections` maps segment hashes to
+        human corrections, which take precedence.
 
         A segment whose translation would change a document's structure stays in the source language in that
         document, and counts as refused. Its translation is still learned, because it may fit into other
         documents.
 
-        `find_fault` checks translations whose inline codes are correct. Without it, all of these are
-        accepted. `submit` runs the engine requests.
+        `find_fault` checks translations whose inline codes are correct. Without `find_fault`, all such
+        translations are accepted. `submit` runs the engine requests.
 
-        The payload is not modified. The result shares its untranslated objects. Blocks while the engine
-        works. Raises the engine's errors, or `TooMuchMarkupError`.
+        The payload is not modified, but the result shares the payload's untranslated objects. Blocks while
+        the engine works. Raises the engine's errors, or `TooMuchMarkupError`.
         """
         if self.predicted_bytes > MOST_BYTES:
             raise TooMuchMarkupError
@@ -274,7 +274,10 @@ def _format_of(field: FieldContent, text: str, payload: Mapping[str, Any]) -> Te
 
 
 def _mapped(value: Any, fields: Fields, change: Callable[[FieldContent, str], str]) -> Any:  # noqa: ANN401 (it is JSON)
-    """Return a copy of JSON with `change` applied to the texts in `fields`. The order stays the same."""
+    """Return a copy of a JSON value with `change` applied to the texts in `fields`.
+
+    The order of the members stays the same.
+    """
     match value, fields:
         case str(), FieldContent():
             return change(fields, value)

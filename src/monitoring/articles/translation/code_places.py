@@ -1,4 +1,4 @@
-"""Checks where an engine has put inline codes: a code inside a word would mark up a part of the word.
+"""Checks where an engine has put inline codes, because a code inside a word would mark up only part of it.
 
 Has no side effects.
 """
@@ -11,16 +11,17 @@ from unicodedata import category
 from monitoring.articles.translation.inline_codes import CODE
 from monitoring.articles.translation.scripts import is_without_spaces
 
-# Languages in which a suffix may follow a code, and languages that prefix "the" or "and" to a word.
+# Languages in which a suffix of a word may follow a code, and languages in which "the" or "and" is a prefix
+# of the next word.
 _WITH_ENDINGS = frozenset("az et eu fi hu ka kk kn ky ml mn mr ta te tk tr tt uz".split())  # noqa: SIM905 - a table
 _WITH_PREFIXES = frozenset(("ar", "he", "fa", "ur"))
 
-_SUPERSCRIPT = re.compile(r"(<g(\d{1,6})>)[^<>]{1,3}</g\2>")  # such as TM, or the 2 of a square
-_SINGLE = "\ufffc"  # replaces `<x1/>`: neither a letter nor a space
+_SUPERSCRIPT = re.compile(r"(<g(\d{1,6})>)[^<>]{1,3}</g\2>")  # such as "TM", or the exponent 2
+_SINGLE = "\ufffc"  # replaces `<x1/>`, and is neither a letter nor a space
 
 
 def misplaces_codes(segment: str, answer: str, target: str) -> bool:
-    """Return whether an inline code in `answer` splits a word, or lost the space or word next to it.
+    """Return whether an inline code in `answer` splits a word, or has lost the space or word next to it.
 
     `segment` and `answer` have the same codes. A position that also occurs in `segment` is allowed. Always
     returns False for languages without spaces.
@@ -43,7 +44,10 @@ def misplaces_codes(segment: str, answer: str, target: str) -> bool:
 
 
 def _characters_beside_codes(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the visible characters before and after each code, keyed by code; "" at the ends of the text."""
+    """Map each code to the visible character before it, and to the visible character after it.
+
+    The character is "" if the code is at an end of the text.
+    """
     parts = re.split(f"({CODE.pattern})", text)
     firsts = [_seen(part)[:1] for part in parts]
     lasts = [_seen(part)[-1:] for part in parts]

@@ -20,12 +20,12 @@ class TextFormat(StrEnum):
 
     @property
     def is_markdown(self) -> bool:
-        """Whether this is Markdown or MDX."""
+        """Whether the format is Markdown or MDX."""
         return self in (TextFormat.MARKDOWN, TextFormat.MDX)
 
 
-# All Markdown dialects are parsed alike: the syntax of one means nothing in the others. Only MDX differs: a
-# line indented by four spaces is not code.
+# All Markdown dialects are parsed with the same rules, because the syntax of one dialect has no meaning in
+# the others. Only MDX is parsed differently, because a line indented by four spaces is not code in MDX.
 _MARKDOWN_NAMES = (
     "markdown md text/markdown commonmark gfm github kramdown pandoc rmarkdown quarto myst"
     " hugo jekyll eleventy hexo zola astro starlight mkdocs vitepress vuepress docfx gitbook mdbook obsidian"
@@ -81,8 +81,8 @@ def _is_enclosed(content: str) -> bool:
 def _has_words_outside_blocks(content: str) -> bool:
     """Return whether HTML content is mixed with Markdown.
 
-    That is so if Markdown or a blank line is outside all HTML blocks, if Markdown follows a blank line inside
-    a block, or if there is an MDX component such as `<Card>`.
+    The content is mixed if Markdown or a blank line is outside all HTML blocks, if Markdown follows a blank
+    line inside a block, or if there is an MDX component such as `<Card>`.
     """
     if _COMPONENT.search(content):
         return True

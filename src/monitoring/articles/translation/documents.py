@@ -24,11 +24,11 @@ from monitoring.articles.translation.segments import (
 )
 from monitoring.articles.translation.untranslated import opaque_pattern
 
-if TYPE_CHECKING:  # they would load a library
+if TYPE_CHECKING:  # these imports would load a library
     from monitoring.articles.translation.markdown_structure import SourceStructure
 
-# Limits the search for blocks whose translation changes a document's structure. It is enough to find several
-# such blocks in a 10 KB article.
+# Limits the search for blocks whose translation changes a document's structure. Within this limit, several
+# such blocks can be found in a 10 KB article.
 MOST_CHARACTERS_READ = 500_000
 
 
@@ -87,8 +87,8 @@ class SourceDocument:
     def _blocks_to_leave_alone(self, translations: Mapping[str, str]) -> frozenset[int]:
         """Find the blocks whose translations change the document's structure, by bisection.
 
-        Each step parses the whole document. After `MOST_CHARACTERS_READ` characters, the remaining blocks
-        stay untranslated, too.
+        Each step parses the whole document. Once `MOST_CHARACTERS_READ` characters have been parsed, all
+        blocks that have not been checked stay untranslated, too.
         """
         left_alone = frozenset(segment.block for segment in self._translated_segments(translations))
         untried = [sorted(left_alone)]
@@ -120,7 +120,7 @@ class SourceDocument:
     def _with_moved_anchors(
         self, rendered: str, translations: Mapping[str, str], left_alone: frozenset[int]
     ) -> str:
-        """Return the text with updated in-page links: a heading's anchor is derived from its text."""
+        """Return the text with updated in-page links, because a heading's anchor is derived from its text."""
         if not has_in_page_links(self.template):
             return rendered
         from monitoring.articles.translation.markdown_anchors import moved_anchors  # noqa: PLC0415
@@ -131,7 +131,7 @@ class SourceDocument:
         return relinked if self._changed_blocks(relinked) == frozenset() else rendered
 
     def _changed_blocks(self, rendered: str) -> frozenset[int] | None:
-        if self.structure is None:  # only Markdown has one
+        if self.structure is None:  # only Markdown documents have a structure
             return frozenset()
         if predict_bytes(rendered, is_markdown=True) > MOST_BYTES:
             raise TooMuchMarkupError

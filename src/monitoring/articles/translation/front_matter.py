@@ -1,10 +1,13 @@
-"""Finds a Markdown document's front matter without a Markdown parser, which is large."""
+"""Finds a Markdown document's front matter.
+
+No Markdown parser is loaded for this, because a parser is large.
+"""
 
 import json
 import re
 
 _BYTE_ORDER_MARK = "\ufeff"
-_FRONT_MATTER = re.compile(  # YAML, or the language that `---json` names; TOML
+_FRONT_MATTER = re.compile(  # `---` begins YAML, or another language as in `---json`; `+++` begins TOML
     r"(?:---[ \t]*(?:[a-z]{1,10}[ \t]*)?\r?\n(?s:.*?)^(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n(?s:.*?)^\+\+\+)"
     r"[ \t]*(?:\r?\n|\Z)",
     re.MULTILINE,
@@ -21,7 +24,10 @@ def front_matter_length(source: str) -> int:
 
 
 def _json_end(source: str, start: int) -> int | None:
-    """Return the end of the JSON object at `start`. None if there is none, or text follows on its line."""
+    """Return the end of the JSON object at `start`, or None.
+
+    Returns None if there is no JSON object, or if text follows on the line where the object ends.
+    """
     if not source.startswith("{", start):
         return None
     try:

@@ -8,7 +8,7 @@ from monitoring.articles.translation.segmentation import Atom, Format, Kind, ass
 from monitoring.articles.translation.segments import Template
 from monitoring.articles.translation.untranslated import opaque_pattern
 
-_BLOCK = -1  # differs from all blocks after the front matter
+_BLOCK = -1  # differs from all block numbers after the front matter
 
 # A top-level field with a single-line string: double-quoted, single-quoted or plain.
 _NAME = r"^(?:title|subtitle|description|summary|excerpt)"
@@ -31,7 +31,7 @@ def _atoms(front_matter: str, opaque: re.Pattern[str]) -> Iterator[Atom]:
         style = field.lastgroup or ""
         start, end = field.span(style)
         if style == "plain" and opaque.search(field[style]):
-            continue  # each part would get its own quotes
+            continue  # the parts around the opaque text would each get quotes
         decode, escape = _STYLES["literal" if fields is _TOML_FIELD and style == "single" else style]
         yield Atom(Kind.BREAK, (front_matter[position:start],))
         yield Atom(Kind.TEXT, (field[style],), text_format=Format(decode, escape, opaque), block=_BLOCK)

@@ -42,7 +42,9 @@ def html_template(source: str, brand_names: tuple[str, ...] = ()) -> Template:
 def html_atoms(
     source: str, brand_names: tuple[str, ...] = (), block: int = 0, text_format: Format | None = None
 ) -> Iterator[Atom]:
-    """Yield the atoms of HTML: its pieces of text and markup. All have the block number `block`.
+    """Yield the atoms of HTML, which are its pieces of text and markup.
+
+    All atoms get the block number `block`.
 
     `text_format` overrides the format of text outside attributes.
     """
@@ -99,7 +101,7 @@ def _start_atom(token: Token, brand_names: tuple[str, ...], block: int) -> Atom:
 
 
 def _forbids_translation(name: str, value: str) -> bool:
-    """Return whether an attribute prevents translation: by an explicit opt-out, or by another language."""
+    """Return whether an attribute prevents translation: by an opt-out, or by naming another language."""
     match name:
         case "translate":
             return value.lower() == "no"

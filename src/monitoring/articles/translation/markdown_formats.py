@@ -9,10 +9,11 @@ from typing import NamedTuple
 from monitoring.articles.translation.segmentation import Format
 from monitoring.articles.translation.untranslated import opaque_pattern
 
-# Only opening brackets are escaped: without one, a closing bracket has no effect, and escaping both looks
-# like a formula. A colon before a letter starts a directive, and languages without spaces put it there.
+# Only opening brackets are escaped. A closing bracket alone has no effect, and if both were escaped, they
+# would look like a formula. A colon directly before a letter starts a directive, and translations into
+# languages without spaces may have such colons.
 _INLINE_SYNTAX = re.compile(r"[\\`*\[<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)|:(?=[^\W\x00-\x7f])")
-_OTHER_SIGN = re.compile(r"""\\(["#$%'+,./:;=?@^_{}&!-])""")  # that an author escapes for another parser
+_OTHER_SIGN = re.compile(r"""\\(["#$%'+,./:;=?@^_{}&!-])""")  # authors escape these for other parsers
 _BLOCK_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s|$)|[+-](?=\s|$)|(?:=+|-+)(?=\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
 _QUOTES = re.compile("[\"'()]")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&#?\w{1,32};)")
@@ -25,7 +26,7 @@ _DELIMITERS_IN_HTML = re.compile(r"[\[\]()]")
 
 
 class Formats(NamedTuple):
-    """The text formats of a paragraph, by position."""
+    """The formats of the text in a paragraph, by where the text is."""
 
     brand_names: tuple[str, ...]
     words: Format
@@ -41,7 +42,7 @@ def choose_formats(
 
     In HTML, text is escaped with character references, which also work where Markdown is not parsed. If the
     source text has brackets, another parser may give them a meaning, so brackets are not escaped. A sign that
-    the source always escapes, such as `^` or `=`, is always escaped.
+    the source text always escapes, such as `^` or `=`, is escaped in translations, too.
     """
     escaped = frozenset(_OTHER_SIGN.findall(content)) if "\\" in content else frozenset()
     bare = _OTHER_SIGN.sub("", content) if escaped else ""

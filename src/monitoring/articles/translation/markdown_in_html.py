@@ -1,7 +1,8 @@
 """Parses Markdown inside HTML blocks, which MDX, kramdown and pandoc render but GitHub shows literally.
 
 In CommonMark, such a block contains only HTML and ends at a blank line. Here, its lines are parsed as
-Markdown blocks between an opening and a closing token. Its text is escaped both as Markdown and as HTML.
+Markdown blocks between an opening and a closing token. The text in these blocks is escaped both as Markdown
+and as HTML.
 """
 
 import re
@@ -15,7 +16,8 @@ from monitoring.articles.translation.markdown_literal_blocks import component_en
 
 HTML_OPEN, HTML_CLOSE = "html_lines_open", "html_lines_close"
 
-# No parser finds Markdown in these elements, and comments and declarations may end anywhere.
+# HTML that is not parsed as Markdown. No parser finds Markdown in these elements, and comments and
+# declarations may end anywhere.
 _NO_MARKDOWN = re.compile(
     r"<(?:[!?]|(?:script|style|pre|textarea|title|xmp|iframe|noembed|noframes|plaintext)\b)", re.IGNORECASE
 )
@@ -64,7 +66,7 @@ def _marks_of_lines(state: StateBlock) -> tuple[list[int], ...]:
 
 
 def _leave_out_indents(state: StateBlock, lines: Sequence[int]) -> None:
-    """Skip the indentation of the enclosing element, as the `>` of a block quote is skipped."""
+    """Skip the indentation of the enclosing element, just as the `>` of a block quote is skipped."""
     outer: int | None = None
     for number in lines:
         is_tag = line_at(state, number).startswith("<")

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 _VERBATIM = r':::|!!!|\?\?\?|///|;?-+8<-|<<<|===[!+]{0,2}\s"|@(?:include|import)\b|!include\b|%%'
 
-# A line whose only text is its title.
+# A line in which only the title is text.
 VERBATIM_LINE = re.compile(rf"\s*(?:{_VERBATIM})")
 
-# A line that is not joined with others.
+# A line that is not joined with the lines next to it.
 LINE_OF_ITS_OWN = re.compile(rf"\s*(?:{_VERBATIM}|: |==\s|\||@tab\b|\[![A-Za-z]|\$\$|\{{[%{{.#:])")
 
 # What may precede text: a definition, task or callout marker.

@@ -33,7 +33,7 @@ FindEnd = Callable[[StateBlock, int, int], int | None]
 _FORMULA_LINE = re.compile(r"\$\$(?!.*\$\$.*\S)|\\{1,2}\[\s*$")
 _FORMULA_END = re.compile(r"(?:\$\$|\\\])(?:\s*(?:\([^()]{1,60}\)|\{#[^{}]{1,60}\}))?\s*$")
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{([A-Za-z]{1,60}\*?)\}")
-_MOST_ENVIRONMENTS = 20  # nested
+_MOST_ENVIRONMENTS = 20  # levels of nesting
 _INCLUSION = re.compile(r";?-+8<-+\s*$")
 _GRID = re.compile(r"\+(?:[-=:]+\+)+\s*$")
 _MODULE = re.compile(
@@ -103,7 +103,8 @@ def _literal_block(find_end: FindEnd) -> Callable[[StateBlock, int, int, bool], 
 def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
     """Return the number of the line after a formula, or None.
 
-    The next line with `$$` must end the formula. Otherwise prices would match.
+    The next line that contains `$$` must be a valid end of the formula. Without this rule, prices would
+    match.
     """
     first = line_at(state, start)
     if not _FORMULA_LINE.match(first):
@@ -187,7 +188,7 @@ def _component_end(state: StateBlock, start: int, end: int) -> int | None:
 def _grid_end(state: StateBlock, start: int, end: int) -> int | None:
     """Return the number of the line after a pandoc grid table, or None.
 
-    Text of another length would break the table, so it is not translated.
+    The table is not translated, because text of another length would break it.
     """
     if not _GRID.match(line_at(state, start)):
         return None

@@ -23,10 +23,11 @@ from monitoring.articles.translation.markdown_places import Places
 from monitoring.articles.translation.segmentation import Atom, Kind, assemble
 from monitoring.articles.translation.segments import InPageLink, Piece, Template, verbatim
 
-# In characters. Limits how far syntax affects later lines, and how long a search blocks other threads.
+# The number of characters that are searched at once. It limits how far syntax affects later lines, and how
+# long a search blocks other threads.
 _LONGEST_READ_AT_ONCE = 4_000
 
-# Signs of a line that is more than text, and signs that may make text opaque across a line end.
+# Signs that a line is not plain text, and signs that may make text opaque across a line end.
 _NOT_ONLY_WORDS = re.compile(rf"^(?:{LINE_OF_ITS_OWN.pattern}|{LINE_MARK.pattern})|[\[{{$\\]", re.MULTILINE)
 
 _IN_PAGE_TARGET = re.compile(r"\]\(\s*<?#([^\s<>()\\&]+)")
@@ -39,7 +40,7 @@ def _line_break(raw: str, block: int, *, is_break: bool) -> Atom:
 
 
 def _with_attributes(atoms: Iterable[Atom]) -> Iterator[Atom]:
-    """Join `{.attributes}` to the markup before them, so that they keep applying to it."""
+    """Join `{.attributes}` to the markup before them, so that they still apply to this markup."""
     before: Atom | None = None
     for atom in atoms:
         if before and before.kind in (Kind.CLOSE, Kind.SOLID) and _are_attributes(atom):
@@ -60,7 +61,7 @@ def _are_attributes(atom: Atom) -> bool:
 def words_of_one_line(
     content: str, tokens: Sequence[Token], brand_names: tuple[str, ...], block: int, *, is_in_html: bool
 ) -> Atom | None:
-    """Return the atom for inline content that is one line of plain text; None for any other content."""
+    """Return the atom for inline content that is one line of plain text, or None for other content."""
     is_text = len(tokens) == 1 and tokens[0].type == "text" and tokens[0].content == content
     if (
         not is_text
@@ -150,7 +151,7 @@ class MarkdownParagraph:
     def _are_only_words(self, start: int, end: int) -> bool:
         """Return whether the lines are plain text, without prefixes in the source."""
         first, last = self._line_number(start), self._line_number(end)
-        if LINE_OF_ITS_OWN.match(self._lines[last]):  # perhaps because of what follows `end`
+        if LINE_OF_ITS_OWN.match(self._lines[last]):  # what follows `end` may be the reason
             return False
         if self._options and not self._options.isdisjoint(range(first, last + 1)):
             return False
@@ -185,7 +186,10 @@ class MarkdownParagraph:
         return _line_break(self._raw(start, end), self._block, is_break=is_break)
 
     def _titles_of_line(self, raw: str, start: int) -> Iterator[Atom]:
-        """Split a line such as `!!! note "Title"`, `:::tip[Title]` or `:::image alt-text="Words"`."""
+        """Split a titled line into atoms.
+
+        Examples are `!!! note "Title"`, `:::tip[Title]` and `:::image alt-text="Words"`.
+        """
         number = self._line_number(start)
         column = start - self._line_starts[number]
         position = 0
@@ -221,7 +225,7 @@ class MarkdownParagraph:
             case "link_close" if raw in (
                 "]",
                 "][]",
-            ):  # a reference whose label is its text: keep the label when the text changes
+            ):  # the text of this reference is also its label, so keep the label when the text changes
                 reference = f"][{' '.join(label.split())}]"
                 yield Atom(Kind.CLOSE, (raw,), name="link_", changed_raw=(reference,), block=block)
             case _ if token.nesting and token.info != "auto":

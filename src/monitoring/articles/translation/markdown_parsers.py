@@ -1,6 +1,6 @@
 """Thread-safe markdown-it parsers.
 
-markdown-it fills some tables on first use. A concurrent thread would use an incomplete table: it would miss
+markdown-it fills some tables on first use. A thread that uses a table before it is complete may miss
 emphasis, or fail.
 """
 

@@ -25,7 +25,7 @@ class Lines:
         return self._starts[first_line], self._starts[end_line]
 
     def place_at_end(self, content: str, token: Token) -> tuple[int, int] | None:
-        """Return the span of single-line content if it ends its source line, else None."""
+        """Return the span of single-line content if it is at the end of its source line, or else None."""
         number = (token.map or (0, 0))[0]
         line = self._line(number)
         end = self._starts[number] + len(line)
@@ -45,7 +45,7 @@ class Lines:
             line_start = self._starts[number]
             if floor is None and line.endswith(words.rstrip()):
                 column = len(line) - len(words.rstrip())
-            else:  # a heading closed by `#`, or a cell: the first match after the previous cells
+            else:  # a heading closed by `#`, or a cell: take the first match after the previous cells
                 words = words if floor is None else words.replace("|", "\\|")
                 column = line.find(words.rstrip(), max(0, (floor or 0) - line_start))
             if column < 0:
@@ -68,13 +68,13 @@ class Places:
     """Maps content positions to source positions.
 
     `known` has pairs of a content position and its source position: for the start of each content line, and
-    for each character after something that markdown-it dropped.
+    for each position after something that markdown-it has dropped.
     """
 
     def __init__(self, known: Sequence[tuple[int, int]], source_length: int) -> None:
         self._places = known
         self._source_length = source_length
-        self._known = 0  # index of the last pair used: the next is close
+        self._known = 0  # index of the last pair used; the next pair is close to it
 
     def place(self, position: int) -> int:
         """Return the source position for a content position."""

@@ -1,8 +1,8 @@
 """Makes markdown-it try only rules that can match, because trying rules takes most time in long documents.
 
-The rules and their order are markdown-it's. A rule with known first characters is tried only at these
-characters. The end of a paragraph is searched for once, not by two rules. Plain text is one token, even over
-several lines.
+The rules and their order are the same as in markdown-it. If the characters with which a match can begin are
+known, a rule is tried only at these characters. The end of a paragraph is searched for once, not by two
+rules. Plain text is one token, even over several lines.
 """
 
 import re
@@ -23,8 +23,10 @@ InlineRule = Callable[[StateInline, bool], bool]
 NoteMarkup = Callable[[StateInline, int, int], None]
 Rule = TypeVar("Rule")
 
-_CHAINS = ("", "paragraph", "reference", "blockquote", "list")  # "" for any block, else what may interrupt it
-_BEGINNINGS_OF_BLOCKS = {  # other rules can match any line
+# markdown-it's chains of block rules. The chain "" has all rules. Each other chain has the rules that may
+# interrupt a block of that type.
+_CHAINS = ("", "paragraph", "reference", "blockquote", "list")
+_BEGINNINGS_OF_BLOCKS = {  # rules that are not listed can match any line
     "fence": "`~",
     "blockquote": ">",
     "hr": "*-_",
@@ -46,14 +48,15 @@ _BEGINNINGS_OF_MARKUP = {
     "entity": "&",
 }
 _END_OF_LABEL = "]"  # the link rule searches text for it
-_NOTHING = cast("dict[str, Any]", MappingProxyType({}))  # markdown-it's rules replace it, and never change it
+_NOTHING = cast("dict[str, Any]", MappingProxyType({}))  # markdown-it's rules never change it, but replace it
 
 
 def ask_less(parser: MarkdownIt, beginnings: Mapping[str, str], note_markup: NoteMarkup) -> None:
     """Make a parser try its active rules only where they can match.
 
-    `beginnings` has the first characters of rules that are not markdown-it's own. `note_markup` is called for
-    new inline tokens, with the start of their markup and the number of tokens before them.
+    `beginnings` maps the rules that are not markdown-it's own to the characters with which a match can begin.
+    `note_markup` is called for new inline tokens, with the start of their markup and the number of tokens
+    before them.
     """
     blocks, inline = parser.block.ruler, parser.inline.ruler
     asked = {chain: _ask_block_rules(blocks, chain, beginnings) for chain in _CHAINS}
@@ -76,7 +79,7 @@ def words(content: str) -> Token:
 
 
 class _Token(Token):
-    """A token that is created three times as fast and has no dictionaries of its own."""
+    """A token without dictionaries of its own, so it is created three times as fast as markdown-it's."""
 
     __slots__ = ()
 
@@ -95,10 +98,12 @@ class _State(HtmlState):
     """A parser state that reuses equal tokens.
 
     A megabyte of short lines has a million tokens, most of which only start or end a paragraph or list item.
-    Only the last token is still modified. The `map` of a shared token is meaningless.
+    Equal tokens are shared, except for the last token, because only the last token may still be modified. The
+    `map` of a shared token is meaningless.
     """
 
-    # Cached results for the lines after `asked_at` tokens, needed by `lheading` and then by `paragraph`.
+    # Which lines end the current paragraph, as found for `lheading` and then reused for `paragraph`. The
+    # results are valid while there are `asked_at` tokens and the lines to parse end at `asked_until`.
     asked_at = asked_until = last_inside = first_outside = -1
 
     def __init__(self, source: str, parser: MarkdownIt, environment: dict[str, Any]) -> None:
@@ -144,7 +149,7 @@ class _RulesAsOne(Ruler[Rule], Generic[Rule]):
 def _by_character(
     rules: Sequence[Rule], beginnings: Sequence[str | None]
 ) -> tuple[dict[str, tuple[Rule, ...]], tuple[Rule, ...]]:
-    """Return the rules to try at each first character, and the rules to try at all other characters."""
+    """Map characters to the rules to try there. Also return the rules to try at all other characters."""
     pairs = list(zip(rules, beginnings, strict=True))
     found = {
         character: tuple(rule for rule, others in pairs if others is None or character in others)
@@ -220,8 +225,8 @@ def _ask_inline_rules(
 def _take_words(ends: str) -> InlineRule:
     """Return the rule `text`, which consumes text up to one of the characters in `ends`.
 
-    A line end is part of the text, unless whitespace is next to it: the rule `newline` handles such line
-    ends.
+    A line end is part of the text, unless whitespace is next to it. The rule `newline` handles line ends with
+    whitespace.
     """
     ending = re.compile(rf"[{re.escape(ends)}]|(?<= )\n|\n(?=[ \t])")
 

@@ -40,7 +40,7 @@ def read_markdown(
 def _without_code(atom: Atom) -> Atom:
     """Exclude the atom from translation if it is JavaScript between MDX tags.
 
-    Such code has unbalanced braces within one text.
+    A text with unbalanced braces counts as such code.
     """
     raw = verbatim(atom.raw) if atom.kind is Kind.TEXT else ""
     return atom._replace(kind=Kind.BREAK) if raw.count("{") != raw.count("}") else atom
@@ -87,7 +87,7 @@ class _MarkdownScanner:
         yield Atom(Kind.BREAK, (self._source[position:],))
 
     def _definition_atoms(self, token: Token) -> tuple[int, int, list[Atom]]:
-        """Return the atom of a definition with an in-page address; none for any other definition."""
+        """Return the span and the atom of a definition with an in-page address. Others have no atom."""
         start, end = self._lines.span(token)
         target = _IN_PAGE_DEFINITION.search(self._source, start, end)
         if not target:

@@ -21,17 +21,19 @@ from monitoring.articles.translation.markdown_in_html import read_markdown_in_ht
 from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_rules import ask_less, words
 
-# Each row has as many cells as the header, however short its line: 2 KB can make a million cells.
+# A limit, because each table row has as many cells as the header, even if its line is short. So 2 KB of
+# Markdown can create a million cells.
 MAX_TABLE_CELLS = 20_000
 
-# More than a real paragraph has. Emphasis and links take markdown-it quadratic time.
+# More than a real paragraph has. There is a limit because markdown-it takes quadratic time for emphasis and
+# links.
 MAX_DELIMITERS_IN_PARAGRAPH = 2_000
 
 
 def parse_blocks(
     source: str, environment: dict[str, Any], *, has_dialects: bool = True, is_mdx: bool = False
 ) -> list[Token]:
-    """Parse the block structure and store link references in `environment`; inline content is not parsed.
+    """Parse the block structure, but not the inline content. Stores link references in `environment`.
 
     Without `has_dialects`, only CommonMark, tables and strikethrough are parsed. MDX has no indented code. If
     the document has too many table cells, its tables are parsed as paragraphs.
@@ -42,7 +44,10 @@ def parse_blocks(
 
 
 def has_modest_tables(source: str) -> bool:
-    """Return whether tables stay within `MAX_TABLE_CELLS`. Rows count as wide as the widest header."""
+    """Return whether tables stay within `MAX_TABLE_CELLS`.
+
+    Each row is counted with as many cells as the widest header.
+    """
     columns = count = 0
     for line in source.splitlines():
         if not line.strip():
@@ -101,7 +106,7 @@ def _note_places(state: StateInline, start: int, known_count: int) -> None:
     end = state.pos
     for token in reversed(state.tokens[known_count:]):
         if not token.meta:
-            continue  # words before it
+            continue  # text before the markup
         if token.type == "text" and token.content and token.content[0] in "*_~":
             token.meta.setdefault("span", (end - len(token.content), end))  # a run of delimiters
             end -= len(token.content)

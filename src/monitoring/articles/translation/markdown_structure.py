@@ -1,7 +1,7 @@
 """Verifies that a translated Markdown document has the same structure as its source.
 
-If either has syntax of other dialects, both are parsed twice: with the rules for dialects, and as plain
-CommonMark with tables and strikethrough.
+If either document has syntax of other dialects, both are parsed twice: with the rules for dialects, and as
+plain CommonMark with tables and strikethrough.
 """
 
 import re
@@ -34,8 +34,8 @@ _LITERAL = frozenset(
     )
 )
 _BARE_ADDRESS = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<]+", re.IGNORECASE)
-# Text that no rule can match: neither by its first letter, as MDX's `import` and `export`, nor by a sign.
-# Hyphens are excluded because they matter when tables are searched for.
+# Text that no Markdown rule can match. It does not begin with `i` or `e`, as MDX's `import` and `export` do,
+# and it contains no signs of markup. Hyphens are excluded because the search for tables depends on them.
 _PLAIN_WORDS = re.compile(
     r"""
     (?! [ie] | .*www\. | .*[^\S\ ] | .*\ (?:\ |\Z) )
@@ -61,13 +61,16 @@ class Structure:
         self._has_dialects = has_dialects
 
     def add(self, token: Token, children: Sequence[Token] | None) -> None:
-        """Add the next block. `children` are its inline tokens; None for none or too many delimiters."""
+        """Add the next block.
+
+        `children` are its inline tokens, or None if it has no inline content or too many delimiters.
+        """
         if token.type == "inline":
             first_line, end_line = token.map or (0, 0)
             self.lines[len(self.signatures)] = first_line, end_line
             self.signatures.append(token.content if children is None else self._inline_signature(children))
         elif token.type == "code_block" and not self._has_dialects:
-            self.signatures.append(token.type)  # perhaps the text of a footnote, which the dialects parse
+            self.signatures.append(token.type)  # perhaps the text of a footnote, which only dialects parse
         else:
             self.signatures.append(_signature(token))
             self.has_dialect |= token.type in DIALECT_TOKENS
@@ -90,7 +93,7 @@ class Structure:
     def differences(self, other: "Structure") -> frozenset[int] | None:
         """Return the indexes of the blocks that differ in inline markup. The order of the markup is ignored.
 
-        Returns None if the blocks themselves differ.
+        Returns None if the documents do not have the same blocks.
         """
         if len(self.signatures) != len(other.signatures):
             return None
@@ -114,11 +117,11 @@ class SourceStructure:
         return _read(self._source, has_dialects=False)
 
     def is_sure_to_stay(self, segment: Segment, text: str) -> bool:
-        """Return whether replacing a segment by `text` certainly keeps the structure. Parses nothing.
+        """Return whether replacing a segment by `text` certainly keeps the structure, without parsing.
 
-        That is certain if the segment and `text` are plain text on a line without markup, in a document
-        without syntax of other dialects. With such syntax, the line may have another meaning in one of the
-        two parses.
+        It does if the segment and `text` are plain text on a line without markup, in a document without
+        syntax of other dialects. With such syntax, the line may have another meaning in one of the two
+        parses.
         """
         return (
             not segment.codes
@@ -128,9 +131,10 @@ class SourceStructure:
         )
 
     def changed_blocks(self, rendered: str) -> frozenset[int] | None:
-        """Return the indexes of the blocks whose inline markup differs in `rendered`. Its order is ignored.
+        """Return the indexes of the blocks whose inline markup differs in `rendered`.
 
-        Returns None if the blocks themselves differ.
+        The order of the markup in a block is ignored. Returns None if `rendered` does not have the same
+        blocks.
         """
         if rendered == self._source:  # nothing was translated
             return frozenset()
@@ -162,7 +166,7 @@ def _read(source: str, *, has_dialects: bool = True, is_mdx: bool = False) -> St
 def _placed_signatures(children: Sequence[Token]) -> Iterator[Hashable]:
     """Yield the signature of each markup token, with the type of its parent.
 
-    Without the parent, a `**` that pairs with another `**` than in the source would not be noticed.
+    The parent's type shows whether a `**` pairs with a different `**` than in the source.
     """
     parents = [""]
     for child in children:
@@ -194,7 +198,7 @@ def _signature(token: Token) -> Hashable:
     attributes = tuple(sorted(map(_attribute, token.attrs.items())))
     if token.type in _LITERAL:
         content = token.content
-    else:  # of HTML, only the tag name
+    else:  # for HTML, only the tag name counts
         opening = _HTML_OPENING.match(token.content) if token.type == "html_inline" else None
         content = opening.group() if opening else ""
     return token.type, token.tag, token.info, attributes, content

@@ -1,8 +1,8 @@
 """Predicts the memory needed to translate a text, before it is parsed.
 
 Parsing creates objects for every markup element, so hostile text takes a thousand times its size. The
-prediction counts the characters that can start an element, and assumes the most expensive one for each. So it
-is an upper bound, and several times the actual use for real text.
+prediction counts the characters that can start an element, and for each it assumes the most expensive
+element. So the prediction is an upper bound. For real text, it is several times the actual use.
 """
 
 import re
@@ -15,7 +15,7 @@ MOST_BYTES = 380 * 1024**2
 # An article with a lower prediction may be translated into many locales at once.
 SMALL_BYTES = 20 * 1024**2
 
-# In characters, so that no search blocks other threads for long.
+# The number of characters searched at once, so that no search blocks other threads for long.
 _LONGEST_SEARCHED_AT_ONCE = 4_000
 
 _TEXT_BYTES = 40  # per character: the text is copied and split into lines and words
@@ -25,7 +25,7 @@ _MARKDOWN_BYTES = {
     **dict.fromkeys("\r\n", 650),  # a line of its own
     **dict.fromkeys(("\n\n", "\r\r", "\n\r"), 150),  # a paragraph
     **dict.fromkeys((" \n", " \r", "\n ", "\r ", "\n\t", "\r\t"), 600),  # a hard break
-    **dict.fromkeys("-+>.)#", 600),  # a list or a quotation in another one, a heading
+    **dict.fromkeys("-+>.)#", 600),  # a list or quotation inside another, or a heading
     **dict.fromkeys("*_~", 700),
     "`": 620,  # one of the two delimiters of a code span
     "\\": 650,
@@ -48,7 +48,8 @@ class TooMuchMarkupError(PermanentEngineError):
 def predict_bytes(text: str, *, is_markdown: bool, opaque: re.Pattern[str] | None = None) -> int:
     """Predict the memory for parsing a text and inserting its translation.
 
-    `opaque` matches text that is never translated. Plain text counts as HTML, since it may be parsed as HTML.
+    `opaque` matches text that is never translated. Plain text counts as HTML, because it may be parsed as
+    HTML.
     """
     costs = _MARKDOWN_BYTES if is_markdown else _HTML_BYTES
     of_markup = sum(text.count(beginning) * cost for beginning, cost in costs.items())

@@ -14,7 +14,8 @@ _BLANKS_WITHIN = re.compile(
 )
 _NO_BREAK_SPACE = "\u00a0"
 
-# Format characters (category Cf) that some scripts need. In others they are leftovers from a page or model.
+# Format characters (category Cf) that some scripts need. In other scripts they are leftovers from a page or a
+# model.
 _JOINERS, _MARKS, _BREAK = "\u200c\u200d", "\u200e\u200f\u061c", "\u200b"
 _NEEDS_NO_JOINERS = frozenset(("LATIN", "CYRILLIC", "GREEK", "CJK", "HIRAGANA", "KATAKANA", "HANGUL"))
 _NEEDS_BREAKS = frozenset(("THAI", "LAO", "KHMER", "MYANMAR"))
@@ -23,8 +24,8 @@ _NEEDS_MARKS = frozenset(("ARABIC", "HEBREW"))
 # Scripts that end a sentence with "."
 _WITH_STOPS = frozenset(("LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "GEORGIAN", "HANGUL"))
 _TWO_STOPS = re.compile(r"[^.]\.\.\Z")
-_STOP_BEHIND_WORD = re.compile(r"(?<![\w.])\w{4,}\.\Z")  # "etc." and "S.A." keep theirs
-LEAST_OF_WHOLE = 0.65  # of the segment's length: a shorter answer without a final stop is probably cut off
+_STOP_BEHIND_WORD = re.compile(r"(?<![\w.])\w{4,}\.\Z")  # "etc." and "S.A." keep their stops
+LEAST_OF_WHOLE = 0.65  # of the segment's length; a shorter text without a final stop is probably cut off
 
 
 def mended(segment: str, answer: object, target: str) -> object:

@@ -28,7 +28,7 @@ class Kind(Enum):
     TEXT = auto()
     OPEN = auto()  # markup that a CLOSE of the same name may pair with
     CLOSE = auto()
-    SOLID = auto()  # inline and opaque: an image, a code span, a URL
+    SOLID = auto()  # inline and opaque, such as an image, a code span or a URL
     BREAK = auto()  # words before and after it belong to different segments
 
 
@@ -42,17 +42,17 @@ class Format:
     decode: Callable[[str], str]
     escape: Callable[[str], str]
     opaque: re.Pattern[str]
-    links_bare_addresses: bool = False  # up to the next whitespace, as in GitHub's Markdown
+    links_bare_addresses: bool = False  # whether renderers do so, up to the next whitespace, as on GitHub
 
 
-class Atom(NamedTuple):  # made in a third of a frozen dataclass's time
+class Atom(NamedTuple):  # created three times as fast as a frozen dataclass
     """A piece of a document. Concatenated, the `raw` of all atoms is the document."""
 
     kind: Kind
     raw: Template
     name: str = ""  # of OPEN and CLOSE: pairs have the same name
     text_format: Format | None = None  # of TEXT
-    text: str | None = None  # of TEXT: the visible text, if it is not the decoded `raw`
+    text: str | None = None  # of TEXT: the visible text, if it differs from the decoded `raw`
     is_inline: bool = True
     is_opaque: bool = False  # of OPEN: nothing up to its CLOSE is translated
     changed_raw: Template | None = None  # replaces `raw` if the text before it changes
@@ -92,7 +92,10 @@ def _assemble_stretch(atoms: Sequence[Atom]) -> Template:
 
 
 def _only_words(atom: Atom) -> Template | None:
-    """Build the template for a text atom without opaque parts, the most common case; None for other atoms."""
+    """Return the template for a text atom without opaque parts, or None for other atoms.
+
+    This is a shortcut for the most common case.
+    """
     text_format = atom.text_format
     if not text_format or atom.text is not None:
         return None
@@ -178,7 +181,7 @@ def _partners(atoms: Sequence[Atom]) -> dict[int, int]:
 
 
 def _split_opaque_words(atom: Atom) -> Iterator[Atom]:
-    if not atom.text_format or atom.text is not None:  # no text that may have opaque parts
+    if not atom.text_format or atom.text is not None:  # has no text that may have opaque parts
         yield atom
         return
     raw, position, opaque = verbatim(atom.raw), 0, atom.text_format.opaque
@@ -203,8 +206,8 @@ def _split_blank_edges(atom: Atom, raw: str) -> Iterator[Atom]:
 def _make_template(atoms: Sequence[Atom]) -> Template:
     """Return the template of atoms with paired markup, which has one segment.
 
-    Whitespace and pairs around the text stay outside the segment. So do attributes at its end, because in
-    Markdown they have no effect without the space before them.
+    Whitespace and pairs around the text stay outside the segment. Attributes at the end of the text stay
+    outside, too, because in Markdown they have no effect without the space before them.
     """
     texts = [_text_of(atom) for atom in atoms]
     if not any(map(has_words, texts)):

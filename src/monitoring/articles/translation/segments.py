@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from monitoring.articles.translation.inline_codes import CODE
 
 # GitHub's extended autolinks (GFM 6.9) extend to the next whitespace or `<`, without trailing punctuation.
-# After a letter, `@name` is no mention or citation.
+# Directly after a letter, `@name` is not a mention or a citation.
 _LONGEST_PUNCTUATION = 20
 _BARE_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.|[\w.+-]{0,64}@[\w-]")
 _PART_OF_ADDRESS_BEFORE = re.compile(r"(?:\w|[^\x00-\x7f])\Z")
@@ -29,7 +29,7 @@ _OPAQUE_EMPHASIS = re.compile(rf"(?P<delimiter>{_DELIMITER.pattern})(?P<inside>.
 class Segment(NamedTuple):
     """Text for an engine, with inline markup as numbered codes, as in `Read <g1>this</g1>, please`.
 
-    `<g1>..</g1>` is paired markup, `<x2/>` represents something opaque; everything else is XML-escaped text.
+    `<g1>..</g1>` is paired markup, and `<x2/>` represents something opaque. The rest is XML-escaped text.
     """
 
     text: str
@@ -37,7 +37,7 @@ class Segment(NamedTuple):
     codes: Mapping[str, "Template"]
     escape: Callable[[str], str]  # plain text -> escaped text of this format
     block: int = 0  # its paragraph in the document
-    links_bare_addresses: bool = False  # a renderer links them, up to the next whitespace
+    links_bare_addresses: bool = False  # whether renderers do so, up to the next whitespace
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def render(
     left_alone: frozenset[int] = frozenset(),
     anchors: Anchors = MappingProxyType({}),
 ) -> str:
-    """Return the text of a template with translations inserted, which are keyed by segment text.
+    """Return the text of a template with `translations` inserted, which maps segment texts to translations.
 
     Segments in `left_alone` blocks stay unchanged. `anchors` has new anchors for in-page links.
     """
@@ -198,14 +198,14 @@ def _with_blanks_around_emphasis(pieces: Sequence[_Rendered]) -> Iterator[str]:
 
 
 def _needs_blank(sign: str, outside: str, inside: str) -> bool:
-    """Return whether a delimiter between these two characters would be parsed as text."""
+    """Return whether a delimiter between `outside` and `inside` would be parsed as text."""
     if not outside or outside.isspace() or _is_punctuation(outside):
         return False
     return sign == "_" or _is_punctuation(inside) or category(inside or " ").startswith("S")
 
 
 def _is_punctuation(char: str) -> bool:
-    """Return whether `char` is punctuation in every CommonMark version; the newest adds other symbols."""
+    """Return whether `char` is punctuation in all CommonMark versions. The newest also has other symbols."""
     return char in string.punctuation or category(char).startswith("P")
 
 

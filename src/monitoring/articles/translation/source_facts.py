@@ -1,6 +1,6 @@
 """Computes properties of a source segment, against which its translations are checked.
 
-They are computed once for all locales and translations.
+The properties are computed once for all locales and translations.
 """
 
 import re
@@ -14,17 +14,18 @@ from operator import eq
 from monitoring.articles.translation.inline_codes import plain_text
 from monitoring.articles.translation.untranslated import opaque_pattern
 
-# Enough for several articles, each of which is translated into all locales at about the same time.
+# The size of the cache. It is enough for several articles, each translated into all locales at about the same
+# time.
 SEGMENTS_KEPT = 2048
 
 MOST_REPETITIONS = 5
 FEWEST_SAID_AGAIN = 16  # letters
-PHRASES = range(1, 5)  # words
+PHRASES = range(1, 5)  # lengths in words
 
-_WORD = re.compile(r"[A-Za-z0-9]+|[^\W_]")  # each letter of another script is a word
+_WORD = re.compile(r"[A-Za-z0-9]+|[^\W_]")  # each letter outside ASCII counts as a word
 _DIGIT = re.compile(r"\d")
 
-# What other languages write with different numbers: ordinals, times of day and number words.
+# Text that other languages may write with different numbers: ordinals, times of day and number words.
 _REWRITTEN = re.compile(r"\d+(?:st|nd|rd|th)\b|\d{1,2}(?:[:.]\d\d)?\s?[ap]\.?m\b", re.IGNORECASE)
 _NUMBER_WORDS = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
@@ -45,11 +46,11 @@ class SourceFacts:
     letters: int
     words: frozenset[str]  # in lower case
     colons: int
-    most_repetitions: int  # that a translation may have
+    most_repetitions: int  # the most that a translation may have
     says_all_again: bool
     digits: Counter[str]
     numbers: frozenset[str]  # the digits of each number
-    has_rewritten_numbers: bool  # that other languages may write with other digits
+    has_rewritten_numbers: bool  # whether other languages may write them with other digits
 
 
 @lru_cache(maxsize=SEGMENTS_KEPT)
@@ -82,7 +83,7 @@ def count_letters(text: str) -> int:
 
 
 def count_colons(text: str) -> int:
-    """Count colons and exclamation marks, which end a preamble, including full-width ones."""
+    """Count colons and exclamation marks, including full-width ones. Both can end a preamble."""
     return sum(unicodedata.normalize("NFKC", char) in {":", "!"} for char in text)
 
 
@@ -93,7 +94,10 @@ def digits_of(text: str) -> str:
 
 
 def most_repetitions(words: Sequence[str], lengths: range) -> int:
-    """Return the highest number of consecutive occurrences of a phrase with one of these lengths."""
+    """Return the highest number of times that a phrase occurs in succession.
+
+    `lengths` has the possible lengths of the phrase in words.
+    """
     if len(set(words)) == len(words):
         return 1
     most = 1
@@ -105,7 +109,10 @@ def most_repetitions(words: Sequence[str], lengths: range) -> int:
 
 
 def says_all_again(text: str, fewest_letters: int = FEWEST_SAID_AGAIN) -> bool:
-    """Return whether a text is the same words twice. The words have at least `fewest_letters` letters."""
+    """Return whether a text consists of the same words twice.
+
+    These words, counted once, must have at least `fewest_letters` letters.
+    """
     words = words_of(text.lower())
     half, rest = divmod(len(words), 2)
     said = words[:half]

@@ -31,7 +31,7 @@ class Terms:
     def into(self, locale: str) -> "LocaleTerms":
         """Return the terms for a locale: its own, those of its language, and those for all locales.
 
-        If a term has several translations, the most specific one is used.
+        If a term has several translations, the translation for the most specific locale is used.
         """
         if locale not in self._prepared:
             merged: dict[str, str] = {}
@@ -52,11 +52,11 @@ class LocaleTerms:
     def find(self, text: str) -> dict[str, str]:
         """Return the terms that occur as whole words in a text, longest first, with their translations.
 
-        A lower-case term matches any case. A term inside a longer matching term is omitted.
+        A lower-case term matches any case. A term that occurs only inside a longer matching term is omitted.
         """
         text = _with_single_spaces(text)
         lowered = text.lower()
-        # A fast search selects the few terms for the pattern from thousands.
+        # From thousands of terms, a fast search first selects the few that the pattern must include.
         near = [term for term in self._terms if term.lower() in lowered]
         pattern = rf"(?<!\w)(?:{'|'.join(f'({_spelled(term)})' for term in near)})(?!\w)"
         found = {match.lastindex for match in re.finditer(pattern, text)} if near else set()

@@ -25,7 +25,7 @@ from monitoring.articles.translation.mended_answers import mended
 # (segment, translation, locale) -> the translation's fault, or None.
 FindFault = Callable[[str, str, str], str | None]
 
-# Faults that affect all texts of a request. A single short text may not reveal them.
+# Faults that affect all texts of a request, although a short text alone may not reveal them.
 _OF_WHOLE_ANSWERS = frozenset({Fault.LENGTH, Fault.SCRIPT, Fault.ENGLISH, Fault.LANGUAGE})
 
 # Faults that an engine may avoid when there are no codes.
@@ -37,9 +37,9 @@ Submit = Callable[[Callable[[], Any]], Future[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """Translations by segment, in `texts`. `learned` has the new translations by segment hash.
+    """`texts` maps segments to translations. `learned` maps segment hashes to new translations.
 
-    `refused` has the fault in the last translation of each segment that stays untranslated.
+    `refused` maps each segment that stays untranslated to the fault in its last translation.
     """
 
     texts: Mapping[str, str]
@@ -74,16 +74,17 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
     submit: Submit = do_now,
     corrections: Mapping[str, str] = MappingProxyType({}),
 ) -> Translations:
-    """Translate segments with `corrections` and `known`, and the remaining segments with the engine.
+    """Translate segments: with `corrections` or `known` if these contain the segment, else with the engine.
 
-    `corrections` and `known` have texts by segment hash. A correction with the right inline codes is accepted
-    unchanged. A known text is checked like a translation by the engine.
+    `corrections` and `known` map segment hashes to translations. A correction with the right inline codes is
+    accepted unchanged. A translation in `known` is checked like a translation by the engine.
 
     `submit` runs each request. If a translation has broken codes, the texts between the codes are translated
-    separately. If `find_fault` finds a fault, the segment is requested once more. So are the article's short
-    segments if together they are in another language. If the second translation has a markup fault, the texts
-    between the codes are translated separately, too. Segments without an acceptable translation stay in the
-    source language. Raises the engine's errors. Their `learned` has the translations from all other requests.
+    separately. If `find_fault` finds a fault, the segment is requested once more. The article's short
+    segments are requested once more, too, if their translations together are in another language. If the
+    second translation has a markup fault, the texts between the codes are translated separately, too.
+    Segments without an acceptable translation stay in the source language. Raises the engine's errors. Their
+    `learned` has the translations from all other requests.
     """
     asking = _Asking(engine, source, target, find_fault, submit)
     texts: dict[str, str] = {}
@@ -185,7 +186,7 @@ class _Asking:
         return cleaned
 
     def _without_faults(self, cleaned: Mapping[str, str | None]) -> dict[str, str]:
-        """Return the translations without faults, and count the faults of the others."""
+        """Return the translations that have no faults, and count the faults of the other translations."""
         texts = {segment: text for segment, text in cleaned.items() if text is not None}
         if self._find_fault is None:
             return texts
@@ -222,7 +223,7 @@ class _Asking:
         return self._take_all(rebuilt)
 
     def _ask(self, segments: Sequence[str]) -> Future[dict[str, str]]:
-        """Submit a request for segments. If there are none, the result is empty."""
+        """Submit a request for segments. Without segments, no request is sent, and the result is empty."""
         ask = self._submit if segments else do_now
         self._requests.append(ask(partial(self._ask_now, segments)))
         return self._requests[-1]
@@ -244,7 +245,10 @@ class _Asking:
         return dict(zip(segments, answers, strict=True))
 
     def _answers(self, request: Future[dict[str, str]]) -> dict[str, str]:
-        """Wait for the translations of a request. If it fails, return none and record the error."""
+        """Wait for the translations of a request.
+
+        If the request fails, record the error and return no translations.
+        """
         try:
             return request.result()
         except CancelledError:

@@ -6,9 +6,10 @@ Every quantifier is bounded, so that hostile text takes linear time.
 import re
 from functools import lru_cache
 
-# Formulas between dollar signs or TeX brackets, which are escapes in Markdown. Pandoc's rule excludes prices:
-# "$5 and $10" is no formula. Words without a math sign between dollar signs or square brackets are no formula
-# either, as in "$5 here, 6$ there" and "\[so the editor\]". Round brackets are hardly ever escaped otherwise.
+# Formulas between dollar signs, or between TeX brackets such as "\(", which Markdown treats as escapes.
+# Pandoc's rule excludes prices, so "$5 and $10" is not a formula. Words without a math sign between dollar
+# signs or square brackets are not a formula either, as in "$5 here, 6$ there" and "\[so the editor\]". Round
+# brackets need no math sign, because authors hardly ever escape them for another reason.
 _SIGN = r"(?:[\^_=+<>{}|]|\\[a-zA-Z,;!])"
 _LINE_BREAK = r"\n(?![ \t]{0,50}\n)"  # an inline formula has no blank line
 _BETWEEN_DOLLARS = rf"(?:(?!\]\(|</)(?:[^$\\`\n]|\\.|{_LINE_BREAK}))"
@@ -41,7 +42,7 @@ TEX = (
     rf"|(?<!\\)\\[A-Za-z]{{1,60}}+\*?{_TEX_ARGUMENT}{{0,9}}+"
 )
 
-# These template tags enclose code. Others, such as `{{< note >}}`, may enclose text.
+# The names of template tags that enclose code. Other tags, such as `{{< note >}}`, may enclose text.
 _CODE_NAME = r"""(?ix:
     [\w-]{0,40}(?:code|highlight|mermaid|katex|latex|mathjax|plantuml|graphviz|diagram|chart|verbatim|literal
         |snippet|terminal|console|swagger|openapi|asciinema|script|stylesheet|filetree|file-tree)[\w-]{0,40}
@@ -55,7 +56,7 @@ CODE_TAG = re.compile(
 END_OF_CODE_TAG = re.compile(
     r"\{%-?\s*end_?(?P<liquid>[\w-]{1,80})\s*-?%\}|\{\{[<%]\s*/\s*(?P<hugo>[\w-]{1,80})\s*[>%]\}\}"
 )
-_NAMED = re.compile(r"\?P<\w+>")  # groups would change what `findall` returns
+_NAMED = re.compile(r"\?P<\w+>")  # removed, because groups change what `findall` returns
 CODE_BETWEEN_TAGS = _NAMED.sub("?:", rf"(?:{CODE_TAG.pattern})(?s:.{{0,2000}}?)(?:{END_OF_CODE_TAG.pattern})")
 
 _ESCAPABLE_PATTERNS = (
@@ -66,14 +67,14 @@ _ESCAPABLE_PATTERNS = (
     r"(?:https?|ftp)://(?:[^\s<>()]|\([^\s<>()]{0,200}\)){0,2000}(?:[^\s<>()\"'.,;:!?\]*_~|]|\([^\s<>()]{0,200}\))",
     r"\bwww\.[\w.-]{1,250}\w(?:/[\w./%#?=&+-]{0,500}\w)?",
     r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",  # e-mail addresses
-    r"@ref\([\w:./-]{1,200}\)",  # bookdown, which escapes it
+    r"@ref\([\w:./-]{1,200}\)",  # bookdown writes `\@ref(name)`
     r"(?<![\w&])[@#][A-Za-z_]\w{0,60}(?:[-.:/]\w{1,60}){0,8}",  # @mention, #hashtag, @a-citation, @types/node
-    r":::[a-z][\w-]{0,60} [^\n]{0,500}?:::",  # DocFX, among words
-    r"%%[^%\n]{1,500}%%",  # a comment of Obsidian
+    r":::[a-z][\w-]{0,60} [^\n]{0,500}?:::",  # DocFX, inside a line of text
+    r"%%[^%\n]{1,500}%%",  # a comment in Obsidian
     r"\[\[[^\[\]]{1,200}\]\]",  # [[wiki link]]
     r"\[/?[\w^!-]{1,60}(?:\s[^\[\]=]{0,60}=[^\[\]]{0,400})?\]|\[ \]",  # [TOC], [^1], [gallery ids="1"], [ ]
     r"(?<![\w:]):[a-z][a-z0-9_+-]{1,40}:(?![\w:])",  # :emoji:
-    r"(?<!\w)[A-Za-z0-9]{1,60}(?:_[A-Za-z0-9]{1,60}){1,20}(?!\w)",  # snake_case, outside of code as well
+    r"(?<!\w)[A-Za-z0-9]{1,60}(?:_[A-Za-z0-9]{1,60}){1,20}(?!\w)",  # snake_case, even outside code
 )
 # A backslash before a match belongs to the match.
 _PATTERNS = (

@@ -13,8 +13,8 @@ from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.protocol import BatchLimit, PermanentEngineError
 from monitoring.articles.translation.inline_codes import CODE
 
-# Lower-case BCP 47 tag -> the modes that translate English into it. Where there are two modes, the first
-# translates into Spanish.
+# Lower-case BCP 47 tag -> the modes that translate English into it. If there are two modes, the first
+# translates from English into Spanish, and the second from Spanish.
 MODES = {
     "ca": ("eng-cat",),
     "ca-valencia": ("eng-cat_valencia",),
@@ -62,7 +62,7 @@ class Apertium:
         return problems
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate English segments. The result is empty for a segment with too many inline codes."""
+        """Translate English segments. The translation of a segment with too many inline codes is empty."""
         modes = modes_for(target)
         if not modes or source.lower().partition("-")[0] != "en":
             raise PermanentEngineError(f"Apertium cannot translate {source} into {target}")

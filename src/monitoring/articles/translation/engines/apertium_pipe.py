@@ -11,15 +11,15 @@ from typing import IO, cast
 
 from monitoring.articles.translation.engines.protocol import TransientEngineError
 
-MODE_COMPILER = "apertium-wblank-mode"  # of package apertium: turns a mode file into a shell pipeline
+MODE_COMPILER = "apertium-wblank-mode"  # from the package apertium; turns a mode file into a shell pipeline
 _CHUNK_BYTES = 65_536
 
 
 class ApertiumPipe:
     """A pipeline of about a dozen processes. A NUL character makes it flush its output.
 
-    The pipeline starts on first use, restarts after it dies, and ends with this process. One thread uses it
-    at a time.
+    The pipeline starts on first use, restarts after it dies, and ends with this process. Only one thread at a
+    time uses it.
     """
 
     def __init__(self, mode_file: Path, silence_timeout_seconds: float) -> None:
@@ -45,7 +45,7 @@ class ApertiumPipe:
                 raise TransientEngineError(f"Apertium mode {self._mode_file.stem} died twice") from error
 
     def close(self) -> None:
-        """Stop the processes after any translation in progress."""
+        """Stop the processes once any translation in progress has finished."""
         with self._turn:
             self._kill()
 
@@ -82,14 +82,14 @@ class ApertiumPipe:
                         missing -= chunk.count(0)
                         received += chunk
         if missing < 0:
-            raise EOFError  # more answers than texts: out of sync
+            raise EOFError  # more translations than texts, so the pipeline is out of sync
         return received.decode().split("\0")[:-1]
 
     def _started(self) -> subprocess.Popen[bytes]:
         compiled = subprocess.run(  # noqa: S603 (a mode file of the system)
             [MODE_COMPILER, "-z", self._mode_file], capture_output=True, text=True, check=True
         )
-        # A mode's "$1" is the generator's option; -n leaves unknown words unmarked.
+        # "$1" in a mode is the generator's option. The option -n leaves unknown words unmarked.
         process = subprocess.Popen(  # noqa: S603
             ["/bin/bash", "-c", compiled.stdout, "apertium", "-n", ""],
             stdin=subprocess.PIPE,

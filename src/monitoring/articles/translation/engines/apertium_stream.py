@@ -11,12 +11,13 @@ from itertools import takewhile
 
 from monitoring.articles.translation.inline_codes import CODE
 
-# With more codes, pairs can rarely be restored; the texts between codes are translated instead.
+# In a segment with more codes than this, pairs can rarely be restored, so the texts between the codes are
+# translated instead.
 MAX_CODES = 50
 
 _OPAQUE_WORD = "Xqz"
 # Even escaped, a final `^` hangs the pipeline and `~` is lost, so both are sent as private-use characters.
-# NUL, which would end the segment, and lone surrogates, which have no UTF-8, are dropped.
+# NUL, which would end the segment, and lone surrogates, which UTF-8 cannot encode, are dropped.
 _STAND_INS = str.maketrans("^~", "\ue05e\ue07e", "".join(map(chr, (0, *range(0xD800, 0xE000)))))
 _STOOD_FOR = str.maketrans("\ue05e\ue07e", "^~")
 _SENTENCE_END = "[][\n]"  # tells the tagger that the text ends here
@@ -69,7 +70,7 @@ def from_stream(stream: str, segment: str) -> str:
 
 
 def _paths(segment: str) -> dict[str, tuple[str, ...]]:
-    """Map each code to its enclosing pairs, outermost first. A pair includes itself."""
+    """Map each code to its enclosing pairs, outermost first. The pairs of a paired code include its own."""
     paths: dict[str, tuple[str, ...]] = {}
     path: tuple[str, ...] = ()
     for code in CODE.findall(segment):

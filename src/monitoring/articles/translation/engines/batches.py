@@ -12,7 +12,7 @@ Ask = Callable[[Sequence[str]], Sequence[str]]
 UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-# How many times a batch is halved because its response was cut off.
+# The maximum number of times that a batch is halved because its response was cut off.
 MAX_CUTS = 3
 
 
@@ -21,7 +21,7 @@ class BatchRefused(Exception):  # noqa: N818 - an answer rather than an error
 
 
 class AnswerCutOff(BatchRefused):
-    """The engine's response was cut off. With fewer texts it may be complete."""
+    """The engine's response was cut off. A response to fewer texts may be complete."""
 
 
 def ask_in_batches(segments: Sequence[str], limit: BatchLimit, ask: Ask) -> list[str]:
@@ -40,7 +40,7 @@ def split(segments: Sequence[str], limit: BatchLimit) -> Iterator[list[str]]:
     batch: list[str] = []
     batch_bytes = 0
     for segment in segments:
-        segment_bytes = len(json.dumps(segment)) + 2  # and the separator
+        segment_bytes = len(json.dumps(segment)) + 2  # with the separator
         if batch and (len(batch) == limit.max_texts or batch_bytes + segment_bytes > limit.max_bytes):
             yield batch
             batch, batch_bytes = [], 0

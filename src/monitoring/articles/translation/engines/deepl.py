@@ -30,7 +30,7 @@ from monitoring.articles.translation.engines.throttle import Throttle
 from monitoring.articles.translation.inline_codes import CODE
 from monitoring.articles.translation.terms import NO_TERMS, Terms
 
-# A request may have 50 texts and 128 KiB, of which everything but the texts takes less than 1 KiB.
+# DeepL allows 50 texts and 128 KiB per request. Everything except the texts takes less than 1 KiB.
 LIMIT = BatchLimit(max_texts=50, max_bytes=127 * 1024)
 
 Exchange = Callable[..., Any]  # method, path and httpx2 arguments -> JSON of a successful response
@@ -108,7 +108,8 @@ class DeepL:
     def name(self) -> str:
         """The engine's name, which depends on the formality and the glossaries.
 
-        It does not depend on the terms: stored translations are checked against the current terms instead.
+        The name does not depend on the terms, because stored translations are checked against the current
+        terms.
         """
         if self._formality is None and not self._glossaries:
             return "deepl"
@@ -216,7 +217,7 @@ class DeepL:
                     has_glossary="glossary" in language["features"],
                 )
                 for language in answer
-                if language["usable_as_target"] and language["lang"] != "pt"  # may be either variant
+                if language["usable_as_target"] and language["lang"] != "pt"  # `pt` may be either variant
             }
         except (KeyError, TypeError) as error:
             raise _unreadable_answer() from error
@@ -238,9 +239,9 @@ class DeepL:
 class TermGlossary:
     """The operator's terms as one glossary for all languages, because DeepL API Free allows only one.
 
-    When a language first needs the glossary, it is looked up, or else created. Its name contains a digest of
-    its entries, so that all processes with the same terms share a glossary. It is never changed or deleted,
-    because a process with older terms may still use it.
+    When a translation first needs the glossary, it is looked up at DeepL, or else created. Its name contains
+    a digest of its entries, so that all processes with the same terms share a glossary. A glossary is never
+    changed or deleted, because a process with older terms may still use it.
     """
 
     def __init__(self, exchange: Exchange, dictionaries: Mapping[str, Mapping[str, str]]) -> None:
@@ -306,8 +307,8 @@ class TermGlossary:
 def dictionaries_for(codes: Mapping[str, str], terms: Terms) -> dict[str, Mapping[str, str]]:
     """Return a dictionary (term to translation) per language; `codes` maps locales to DeepL codes.
 
-    DeepL has one dictionary for all variants of a language. It contains only the entries that all locales in
-    this language share.
+    DeepL has one dictionary for all variants of a language. So the dictionary contains only the entries that
+    all locales in this language share.
     """
     dictionaries: dict[str, Mapping[str, str]] = {}
     for locale, code in codes.items():
@@ -318,7 +319,7 @@ def dictionaries_for(codes: Mapping[str, str], terms: Terms) -> dict[str, Mappin
 
 
 def _address_for(api_key: str) -> str:
-    """Return DeepL's address for a key. DeepL API Free, whose keys end with `:fx`, has its own."""
+    """Return the URL of DeepL's API for a key. Keys that end with `:fx` are for DeepL API Free."""
     return "https://api-free.deepl.com" if api_key.endswith(":fx") else "https://api.deepl.com"
 
 

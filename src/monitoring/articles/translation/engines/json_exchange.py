@@ -16,7 +16,7 @@ def exchange_json(
     path: str,
     **request: Any,  # noqa: ANN401 (what httpx2 takes)
 ) -> tuple[httpx2.Response, Any]:
-    """Send a request once. Returns the response and its JSON, or None if the body is not JSON.
+    """Send a request once. Returns the response and its parsed JSON, which is None if the body is not JSON.
 
     Raises `TransientEngineError` if there is no response.
     """

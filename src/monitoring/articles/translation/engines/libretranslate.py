@@ -1,4 +1,4 @@
-"""LibreTranslate: a self-hosted server with its installed languages."""
+"""LibreTranslate: a self-hosted server that translates into the languages installed on it."""
 
 import logging
 import re
@@ -20,7 +20,8 @@ from monitoring.articles.translation.engines.protocol import (
 )
 from monitoring.articles.translation.engines.throttle import Throttle
 
-# Small, so that a server without a GPU, at a few sentences per second, finishes before the timeout.
+# Small, so that a server without a GPU, which translates a few sentences per second, finishes before the
+# timeout.
 LIMIT = BatchLimit(max_texts=20, max_bytes=8 * 1024)
 
 # The message of a 400 response for too many or too long texts.
@@ -48,7 +49,7 @@ class LibreTranslate:
         self._api_key = api_key or ""
         self._timeout_seconds = timeout_seconds
         self._throttle = throttle or Throttle()
-        # In English, because error messages are searched for `_TOO_MUCH`.
+        # The server must respond in English, because its error messages are searched for `_TOO_MUCH`.
         self._client = httpx2.Client(base_url=url, timeout=timeout_seconds, headers={"Accept-Language": "en"})
         self._targets: list[str] = []
 

@@ -24,7 +24,7 @@ from monitoring.articles.translation.engines.throttle import Throttle
 from monitoring.articles.translation.inline_codes import plain_text
 from monitoring.articles.translation.terms import NO_TERMS, Terms
 
-# Less than a page, so that the response fits any model's output limit and the timeout.
+# Less than a page of text, so that the response stays within any model's output limit and the timeout.
 LIMIT = BatchLimit(max_texts=40, max_bytes=6 * 1024)
 
 PROMPT = """\
@@ -54,7 +54,7 @@ _REFUSED_CODES = {"content_filter", "context_length_exceeded"}
 class OpenAICompatible:
     """Requests translations from a language model, as a JSON object with numbered texts.
 
-    The request has a JSON schema for this object if the server supports that.
+    The request contains a JSON schema for this object if the server supports JSON schemas.
     """
 
     is_demonstration = False
@@ -81,14 +81,15 @@ class OpenAICompatible:
             api_key=api_key,
             base_url=url or "https://api.openai.com/v1",
             timeout=timeout_seconds,
-            max_retries=0,  # the worker tries again later, and no thread sleeps until then
+            max_retries=0,  # the worker retries later, so that no thread sleeps until then
         )
 
     @property
     def name(self) -> str:
         """The engine's name, which depends on the model and the prompt.
 
-        It does not depend on the terms: stored translations are checked against the current terms instead.
+        The name does not depend on the terms, because stored translations are checked against the current
+        terms.
         """
         told = json.dumps([self._model, self._prompt])
         return f"openai-{self._model[:70]}-{hashlib.blake2b(told.encode(), digest_size=4).hexdigest()}"
@@ -159,7 +160,7 @@ class OpenAICompatible:
 
     def _rules(self, texts: Iterable[str], locale: str) -> str:
         """Return the system prompt, with the terms that occur in the texts."""
-        rules = self._prompt.replace("{locale}", locale)  # format() would break at instructions with braces
+        rules = self._prompt.replace("{locale}", locale)  # format() would fail if the prompt had braces
         terms = self._terms.into(locale)
         found = {term: to for text in texts for term, to in terms.find(plain_text(text)).items()}
         return f"{rules}\n\n{TERMS_PROMPT}{json.dumps(found, ensure_ascii=False)}" if found else rules

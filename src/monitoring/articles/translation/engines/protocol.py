@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-# The timeout of a check's request for languages, since it delays the process start.
+# The timeout of the request for languages in `check`. It is short, because the check delays the process
+# start.
 CHECK_TIMEOUT_SECONDS = 5.0
 
 
@@ -14,7 +15,7 @@ STOPPED = "The worker stopped before the engine was asked"
 
 
 class EngineError(Exception):
-    """The engine failed. `learned` has the translations received before, by segment hash."""
+    """The engine failed. `learned` maps segment hashes to the translations received before the failure."""
 
     learned: Mapping[str, str] = MappingProxyType({})
 
@@ -31,12 +32,12 @@ class TransientEngineError(EngineError):
 
 
 class PermanentEngineError(EngineError):
-    """The engine failed, and retries would too. The message is meant for operators."""
+    """The engine failed, and retries would fail, too. The message is meant for operators."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchLimit:
-    """The limits of one request. A text's size is the size of its JSON."""
+    """The limits of one request. The size of a text is the size of its JSON encoding."""
 
     max_texts: int
     max_bytes: int
@@ -47,15 +48,15 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """The engine's name in translation memory keys. It changes whenever its translations would change."""
+        """The engine's name in translation memory keys. It changes whenever the translations would change."""
 
     @property
     def is_demonstration(self) -> bool:
-        """Whether its translations only demonstrate the service and are not for readers."""
+        """Whether the engine's translations only demonstrate the service, and are not meant for readers."""
 
     @property
     def batch_limit(self) -> BatchLimit:
-        """The limits of one request. More segments are translated in several requests, one after another."""
+        """The limits of one request. Segments beyond these limits are sent in later requests."""
 
     def check(self, locales: Sequence[str]) -> list[str]:
         """Return a message for each reason why the engine cannot translate into these locales."""

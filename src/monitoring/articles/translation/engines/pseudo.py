@@ -28,7 +28,7 @@ class Pseudo:
         return [f"⟦{_accented(segment)}⟧" for segment in segments]
 
     def close(self) -> None:
-        """Do nothing: there are no resources."""
+        """Do nothing, because there are no resources to release."""
 
 
 def _accented(segment: str) -> str:

@@ -10,7 +10,7 @@ from monitoring.articles.translation.engines.protocol import STOPPED, TransientE
 
 
 class SlidingWindow:
-    """Schedules requests so that any `window_seconds` contain at most `max_requests`."""
+    """Schedules requests so that any period of `window_seconds` contains at most `max_requests` requests."""
 
     def __init__(self, max_requests: int, window_seconds: float) -> None:
         self._window_seconds = window_seconds
@@ -46,7 +46,10 @@ class Throttle:
             yield
 
     def close(self) -> None:
-        """Reject all waiting and later requests. So a stopping process waits only for those in progress."""
+        """Reject all waiting and later requests.
+
+        So a stopping process waits only for requests in progress.
+        """
         self._closed.set()
 
     def _delay_seconds(self) -> float:
