@@ -24,7 +24,7 @@ ACKNOWLEDGED = "incident.acknowledged"
 REMINDER = "incident.reminder"
 # A channel that subscribes to one of these events is notified of an unacknowledged incident.
 ALERTS = frozenset({"incident.opened", REMINDER})
-# Channels receive this event if they subscribe to outages, because checks cannot find outages in that time.
+# Channels receive this event if they subscribe to outages, because no outage can be found without checks.
 INTERRUPTED = "checks.interrupted"
 
 # A person is waiting for these messages, so quiet hours do not delay them.
