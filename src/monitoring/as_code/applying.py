@@ -1,6 +1,6 @@
-"""Executes a plan's steps. If a step fails, this is reported, and the other steps are executed.
+"""Executes a plan's steps. If a step fails, the failure is reported, and the remaining steps are executed.
 
-Applying the file again executes the failed steps again.
+If the file is applied again, the failed steps are executed again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ class Outcome(NamedTuple):
 
 
 def apply_plan(client: Client, plan: Plan) -> Iterator[Outcome]:
-    """Execute each step, unless its resource has changed since the plan was made."""
+    """Execute a plan's steps, and yield the result of each.
+
+    A step fails if its resource has changed since the plan was made.
+    """
     ids = dict(plan.ids)
     for step in plan.steps:
         try:

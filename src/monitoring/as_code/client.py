@@ -1,4 +1,4 @@
-"""Calls the service's API. Before a retry, the client waits as long as the response demands."""
+"""Calls the service's API. Before a retry, the client waits for as long as the response specifies."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import httpx2
 
 from monitoring.as_code.kinds import Kind
 
-ATTEMPTS = 6  # per request that may succeed later, within about half a minute
+ATTEMPTS = 6  # for a request that may succeed when it is retried, within about half a minute
 TIMEOUT_SECONDS = 60
 _READS = frozenset({"GET"})
 
 
 class RefusedError(Exception):
-    """The service refused a request or did not respond. The message is the service's, if it sent one."""
+    """The service refused a request or did not respond. If the service sent a message, it is the message."""
 
     def __init__(self, sentence: str, status: int = 0) -> None:
         super().__init__(sentence)
@@ -56,9 +56,9 @@ class Client:
         headers: Mapping[str, str] | None = None,
         **request: Any,  # noqa: ANN401 - what httpx2 takes
     ) -> httpx2.Response:
-        """Send a request and return the response, in up to `ATTEMPTS` attempts if it may succeed later.
+        """Send a request and return the response. Temporary failures are retried, up to `ATTEMPTS` attempts.
 
-        The Idempotency-Key ensures that a retried write has effect only once.
+        The Idempotency-Key ensures that a retried write takes effect only once.
         """
         own = {} if method in _READS else {"Idempotency-Key": str(uuid4())}
         for attempt in range(ATTEMPTS):
@@ -72,7 +72,7 @@ class Client:
                 if answer.is_success:
                     return answer
                 if answer.status_code == HTTPStatus.UNAUTHORIZED and self._token and attempt == 0:
-                    self._token = ""  # it may have expired
+                    self._token = ""  # the token may have expired
                     continue
                 if answer.status_code != HTTPStatus.TOO_MANY_REQUESTS and not answer.is_server_error:
                     raise RefusedError(_sentence_of(answer), answer.status_code)

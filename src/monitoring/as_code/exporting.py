@@ -19,7 +19,7 @@ _MAX_SLUG_CHARACTERS = 60
 def export(client: Client) -> str:
     """Return the text of a file with the team's resources.
 
-    For a resource without a key, the file has a key derived from its name, and its id.
+    If a resource has no key, the file contains its id, and a key that is derived from its name.
     """
     sections: dict[str, dict[str, dict[str, Any]]] = {}
     keys_of_monitors: dict[str, str] = {}
@@ -36,7 +36,7 @@ def export(client: Client) -> str:
 
 
 def choose_key(name: str, taken: Collection[str]) -> str:
-    """Return a key that resembles a name and is not taken."""
+    """Return a key that is derived from `name` and is not in `taken`."""
     slug = _NOT_OF_KEYS.sub("-", name.casefold()).strip("-")[:_MAX_SLUG_CHARACTERS] or "unnamed"
     key, number = slug, 2
     while key in taken:
@@ -73,7 +73,7 @@ def _write_row(
 
 
 def _write_field(kind: Kind, key: str, row: Mapping[str, Any], name: str, default: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a field's value without secrets; of an object, only the values that differ from `default`."""
+    """Return a field's value without secrets. If it is an object, omit the values that equal `default`'s."""
     value = row.get(name)
     if value is None:
         return None
@@ -89,7 +89,7 @@ def _write_field(kind: Kind, key: str, row: Mapping[str, Any], name: str, defaul
 
 
 def _name_monitors(holder: dict[str, Any], keys: Mapping[str, str]) -> None:
-    """Replace `monitor_ids` in an object with `monitor_keys`. Deleted monitors are left out."""
+    """Replace `monitor_ids` in `holder` with `monitor_keys`. Deleted monitors are left out."""
     if ids := holder.pop("monitor_ids", None):
         holder["monitor_keys"] = [keys[each] for each in ids if each in keys]
 

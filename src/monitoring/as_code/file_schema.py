@@ -1,4 +1,4 @@
-"""Generates the JSON Schema of files from the OpenAPI document, for editors and linters."""
+"""Generates the JSON Schema of monitoring files from the OpenAPI document, for editors and linters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MONITOR_KEYS = {
     "items": {"type": "string"},
     "description": "The keys of monitors in this file.",
 }
-# A text restricted by one of these keywords may be a variable instead.
+# In a file, a variable may stand in place of a text that one of these keywords restricts.
 _NARROWING = {"pattern", "format", "not"}
 _VARIABLE = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
 
@@ -75,7 +75,7 @@ class _Definitions:
                 self.schemas[name] = self.adapt(name)
             return {"$ref": f"#/$defs/{name}"}
         own = {name: self._adapt(value) for name, value in node.items() if not name.startswith(("x-", "not"))}
-        if "not" in node:  # unchanged, because it excludes no variable
+        if "not" in node:  # unchanged, because `not` does not exclude variables
             excluded = node["not"].get("$ref", "").removeprefix(_REFERENCE)
             own["not"] = self._of_document[excluded] if excluded else node["not"]
         own.pop("discriminator", None)

@@ -1,7 +1,7 @@
-"""Reads and writes files of resources: YAML 1.2, with rows that are identified by keys.
+"""Reads and writes files of resources. A file is YAML 1.2, and its rows are identified by keys.
 
-Problems are reported with their line. `${NAME}` in a text refers to an environment variable, and `$${` stands
-for `${`.
+Problems are reported with their line numbers. `${NAME}` in a text refers to an environment variable, and
+`$${` stands for `${`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from monitoring.contract.problems import Problem
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _VARIABLE = re.compile(r"\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _NOT_OF_VARIABLES = re.compile(r"[^A-Za-z0-9]+")
-# Fields that only files have: the id of the resource that gets the key, and a note for people.
+# Fields that only files have: the id of the resource on which the key is set, and a note for people.
 _OF_FILES = ("id", "note")
 _SECTIONS = "monitors, notification_channels or maintenance_windows"
 
@@ -28,7 +28,7 @@ Path = tuple[str | int, ...]
 
 
 class FileProblemsError(Exception):
-    """What is wrong with a file, one sentence per line."""
+    """A file has problems. The message has one problem per line."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -36,10 +36,10 @@ class FileProblemsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A row of the file: the wanted fields, without those that only files have.
+    """A row of the file: the wanted fields of a resource, without the fields that only files have.
 
-    `variables` maps the variables in its texts to their values, which may be secrets. An unset variable has
-    an empty value.
+    `variables` maps the variables in the row's texts to their values, which may be secrets. An unset variable
+    has an empty value.
     """
 
     kind: Kind
@@ -58,7 +58,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class _Text:
-    """A file being read: its lines by path, and its problems."""
+    """A file that is being read: its line numbers by path, and its problems."""
 
     name: str
     lines: dict[Path, int] = field(default_factory=dict)
@@ -90,7 +90,7 @@ _Loader.add_implicit_resolver(
 def read_file(text: str, name: str, *, needs_variables: bool = True) -> list[Wanted]:
     """Return the rows of a file. Raises `FileProblemsError` with all problems.
 
-    Without `needs_variables`, a field with an unset variable is left out.
+    If `needs_variables` is false, a field with an unset variable is left out instead of being a problem.
     """
     file = _Text(name)
     loader = _Loader(text)
@@ -118,12 +118,12 @@ def write_file(sections: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
 
 
 def variable(*words: str) -> str:
-    """Return a reference to a variable named after `words`, for a secret, which files never contain."""
+    """Return a reference to a variable that is named after `words`. It stands for a secret in a file."""
     return f"${{{_NOT_OF_VARIABLES.sub('_', '_'.join(words)).upper()}}}"
 
 
 def escape(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Escape the texts in a value, so that they contain no variables when they are read."""
+    """Escape the texts in a value, so that nothing in them is read as a variable."""
     return change_texts(value, lambda text: text.replace("${", "$${"))
 
 
@@ -211,7 +211,7 @@ def _read_row(kind: Kind, key: Any, row: Any, file: _Text, needs_variables: bool
 
 
 def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | None:
-    """Remove `monitor_keys` from the fields, and return them. Requests contain monitor ids instead."""
+    """Remove `monitor_keys` from the fields, and return these keys. Requests contain monitor ids instead."""
     holder = fields
     if kind is CHANNELS and isinstance(fields.get("routing"), dict):
         holder = fields["routing"]
@@ -224,7 +224,7 @@ def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | 
 def _fill_in(value: Any, used: dict[str, str], unset: list[str]) -> Any:  # noqa: ANN401 - YAML
     """Return a value with its variables replaced. A text with an unset variable is left out.
 
-    The variables are added to `used`, and those that are not set to `unset`.
+    The variables and their values are added to `used`. The names of unset variables are added to `unset`.
     """
     if isinstance(value, dict):
         filled = {name: _fill_in(each, used, unset) for name, each in value.items()}

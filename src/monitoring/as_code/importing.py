@@ -1,4 +1,4 @@
-"""Writes the monitors that an importer found to a file, and reports what could not be carried over."""
+"""Writes an importer's monitors to a file, and reports the settings that could not be carried over."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ _MAX_NAME_CHARACTERS = 100
 
 
 class Imported(NamedTuple):
-    """A file, and a sentence for each thing that could not be carried over."""
+    """The text of a file, and a sentence for each setting or monitor that could not be carried over."""
 
     text: str
     losses: list[str]
 
 
 def write_drafts(drafts: Iterable[Draft]) -> Imported:
-    """Write drafts to a file, with keys derived from their names. Report drafts that the API would reject."""
+    """Write drafts as a file, with keys that are derived from their names.
+
+    Report drafts that the API would reject.
+    """
     rows: dict[str, dict[str, Any]] = {}
     losses: list[str] = []
     for draft in drafts:

@@ -18,7 +18,7 @@ Actual = dict[str, dict[str, Any]]  # resources by id
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field that differs from the file."""
+    """A field of a resource that differs from the file."""
 
     field: str
     old: Any
@@ -27,9 +27,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is done to one resource: it is created, changed or deleted.
+    """A step that creates, changes or deletes one resource.
 
-    A change without differences only sends secrets, which cannot be compared.
+    A change without differences only sends secrets, because secrets cannot be compared.
     """
 
     kind: Kind
@@ -37,7 +37,7 @@ class Step:
     wanted: Wanted | None  # None if the resource is deleted
     row_id: str | None = None  # None if the resource is created
     tag: str = ""
-    has_key: bool = True  # False if the resource gets the key
+    has_key: bool = True  # False if this step sets the resource's key
     differences: Sequence[Difference] = ()
 
     @property
@@ -70,14 +70,14 @@ class Plan:
 
     @property
     def changes(self) -> list[Step]:
-        """The steps that certainly change something."""
+        """The steps except those that only send secrets, which may change nothing."""
         return [step for step in self.steps if step.sign != "="]
 
 
 def make_plan(client: Client, wanted: Sequence[Wanted], *, prune: bool) -> Plan:
     """Read the team's resources, and return the steps that make them equal to `wanted`.
 
-    Resources that are not in `wanted` are deleted if `prune` is set, but only those with a key.
+    If `prune` is set, resources that have a key and are not in `wanted` are deleted.
     """
     plan = Plan()
     deletions: list[Step] = []
@@ -121,7 +121,7 @@ def _plan_row(client: Client, plan: Plan, wanted: Wanted, found: dict[str, Any] 
 
 
 def fields_to_send(wanted: Wanted, ids: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields to send, with ids in place of monitor keys. Raises KeyError for an unknown key."""
+    """Return the fields to send, with monitor ids in place of keys. Raises KeyError for an unknown key."""
     if wanted.monitor_keys is None:
         return wanted.fields
     monitor_ids = [ids[key] for key in wanted.monitor_keys]
@@ -173,7 +173,7 @@ def _compare_field(kind: Kind, name: str, new: Any, old: Any) -> Iterator[Differ
 
 
 def _compare_headers(new: Mapping[str, str], old: Mapping[str, str]) -> Iterator[Difference]:
-    """Yield the headers that differ. A masked value is left out, because only the service can compare it."""
+    """Yield the headers that differ. A masked value is left out, as only the service can compare it."""
     for name in {**old, **new}:
         before, after = old.get(name), new.get(name)
         is_hidden = before == MASK and after is not None

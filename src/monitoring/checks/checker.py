@@ -27,20 +27,21 @@ from monitoring.settings import Settings
 from monitoring.tracing import span
 
 TICK_SECONDS = 0.5
-# The pauses between claims while more monitors are due than one claim takes. The second applies if the queue
-# refused some monitors, because refusing costs time, too.
+# The pauses between claims while more monitors are due than one claim takes. The second pause applies if the
+# queue refused some monitors, because refusals take time, too.
 SHORTEST_TICK_SECONDS = 0.02
 REFUSING_TICK_SECONDS = 0.1
 
 # How often to look for due times that a wrong clock set too far ahead. If this machine's clock is set back,
-# the checker looks at once.
+# the checker also looks immediately.
 MISDATED_INTERVAL_SECONDS = 60.0
 
-# How often waiting checks take the place of finished ones: in batches, because many finish at the same time.
+# How often waiting checks are started in place of finished checks. This happens in batches, because many
+# checks finish at the same time.
 CALL_SECONDS = 0.02
 
-# A check begins only if the lease on its monitor outlasts the check's timeout by this much. The checker may
-# have to find out whether it is offline, and must store the finding.
+# A check begins only if the lease on its monitor ends at least this long after the check's timeout. In this
+# time, the checker may have to find out whether it is offline, and must store the finding.
 RESERVE = timedelta(seconds=7)
 
 # Connections reserved for requests that find out whether this service is offline.
@@ -54,11 +55,11 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def run_checker(backends: Backends) -> AsyncIterator[None]:
-    """Check monitors until the context ends; with CHECKS_AT_ONCE=0, check none.
+    """Check monitors until the context ends. With CHECKS_AT_ONCE=0, check none.
 
     If the context ends normally, running checks get SHUTDOWN_TIMEOUT_SECONDS to finish. If it ends by an
-    exception or is cancelled, they get no time. The claims of unfinished checks are given back, so that
-    another checker can run these checks at once.
+    exception or is cancelled, running checks are cancelled immediately. The claims of unfinished checks are
+    given back, so that another checker can run these checks immediately.
     """
     settings = backends.settings
     if not settings.checks_at_once:
@@ -81,7 +82,7 @@ async def run_checker(backends: Backends) -> AsyncIterator[None]:
 class Checker:
     """Runs the checks of one process. `now` returns the time, and `probe` runs one check.
 
-    `at_once` limits how many checks run at the same time; by default, `settings.checks_at_once` does.
+    At most `at_once` checks run at the same time. Its default is `settings.checks_at_once`.
     """
 
     def __init__(
@@ -130,7 +131,7 @@ class Checker:
         unfinished: list[Claimed] = []
         try:
             async with asyncio.timeout(finishing_seconds):
-                await asyncio.wait([claiming])  # if cancelled, the claims it is making would be lost
+                await asyncio.wait([claiming])  # cancelling this task could lose claims that it is making
                 unfinished = self._dismiss_line()
                 with suppress(BackendUnavailable):
                     await give_back(unfinished, self._now())
@@ -143,7 +144,7 @@ class Checker:
             await _cancel([*self._loops, *self._running])
             with suppress(BackendUnavailable, TimeoutError):  # if this fails, the leases expire
                 async with asyncio.timeout(LAST_WORDS_SECONDS):
-                    await give_back(unfinished, self._now())  # claims given back before are skipped
+                    await give_back(unfinished, self._now())  # skips claims that were given back above
                     await self._results.store_all()
 
     async def _claim_on_and_on(self) -> None:
@@ -169,7 +170,7 @@ class Checker:
     async def _claim(self) -> None:
         """Claim as many due monitors as there is room for, and begin or queue their checks.
 
-        Postpone monitors that the queue refuses.
+        Postpone the monitors that the queue refuses.
         """
         clock = current_backends().clock
         if not clock.is_known:  # a starting process must not trust the machine's clock
@@ -190,7 +191,7 @@ class Checker:
     async def _claim_misdated(self, room: int) -> list[Claimed]:
         """Claim monitors whose due time a wrong clock set too far ahead.
 
-        Claim none unless an interval has passed, or this machine's clock was just set back.
+        Claim none unless `MISDATED_INTERVAL_SECONDS` have passed, or this machine's clock was just set back.
         """
         now = self._now()
         is_set_back, self._claimed_at = now < self._claimed_at - SMALLEST_JUMP, now
@@ -208,7 +209,7 @@ class Checker:
             await give_back(claimed, self._now() + timedelta(seconds=jittered))
 
     def _take(self, claimed: Claimed) -> bool:
-        """Begin a check or queue it; return False if it was refused."""
+        """Begin a check or queue it. Return False if the check was refused."""
         turn = self._queue.take(claimed) if self._is_covered(claimed) else Turn.NEVER
         if turn is Turn.NOW:
             self._begin(claimed)
@@ -237,7 +238,7 @@ class Checker:
                 recorded.note("monitoring.check.outcome", found.outcome)
             self._note(claimed, found, checked_at, time.perf_counter() - began_at)
         except OSError as error:
-            self._exhaustion.begin(error)  # the check is made again when its lease has ended
+            self._exhaustion.begin(error)  # the check is repeated when its lease has ended
         except Exception:
             log.exception(
                 "A check ended with an unexpected error; it will be repeated when the checker's claim on "

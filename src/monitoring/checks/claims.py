@@ -23,13 +23,13 @@ from monitoring.monitors.health import GRACE, Health, State
 from monitoring.monitors.warnings import Warnings
 from monitoring.notifications.monitor_subjects import KnownMonitor
 
-# A lease lasts for the check's timeout plus this margin. The check may have to wait, to find out whether this
-# service is offline, and to be stored.
+# A lease lasts for the check's timeout plus this margin. The margin is for waiting in the queue, finding out
+# whether this service is offline, and storing the result.
 LEASE_MARGIN = timedelta(seconds=15)
 
-# How many monitors' parsed settings are cached, in about two kilobytes each, because monitors are checked
-# again and again. Settings with more bytes of text than the second limit, which clients may send, are not
-# cached.
+# Parsed settings are cached, because each monitor is checked again and again. The first limit is how many
+# monitors' settings are cached, in about two kilobytes each. Settings with more bytes of text than the second
+# limit are not cached.
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_BYTES = 1024
 
@@ -40,16 +40,16 @@ _MICROSECOND = timedelta(microseconds=1)
 
 _STATES = {str(state): state for state in State}
 
-# What is parsed from the settings: the last fields of a `Claimed` except `is_misdated`.
+# The fields that are parsed from a monitor's settings: from `subject` to `is_sandbox` of `Claimed`.
 _Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int, int, bool]"
 
 
 class Claimed(NamedTuple):
     """The right to check a monitor until the lease ends, and the monitor as it was when claimed.
 
-    `planned_at` is when this check was due, and `last_checked_at` when the previous check was made.
+    `planned_at` is when this check was due, and `last_checked_at` is when the previous check was made.
     `is_misdated` means that a wrong clock set the due time too far ahead. In a sandbox that is in use, the
-    interval and the retry interval are short.
+    interval and the retry interval are SANDBOX_INTERVAL_SECONDS.
     """
 
     claim: UUID
@@ -84,8 +84,9 @@ class Claimed(NamedTuple):
     def date(self, checked_at: datetime) -> datetime:
         """Return the time to record for a check, which must be later than that of the previous check.
 
-        This is `checked_at`, or just after the previous check if a clock that was ahead dated that check
-        later. A previous check that is later by more than `GRACE` is ignored.
+        This time is `checked_at`. If a clock that was ahead dated the previous check later than `checked_at`,
+        it is the time just after the previous check. A previous check that is later by more than `GRACE` is
+        ignored.
         """
         if self.last_checked_at and self.last_checked_at <= checked_at + GRACE:
             return max(checked_at, self.last_checked_at + _MICROSECOND)
@@ -98,7 +99,7 @@ class Claimed(NamedTuple):
 
 
 class _Memory:
-    """The settings of a monitor when it was last claimed, and what was parsed from them."""
+    """A monitor's settings when the monitor was last claimed, and the result of parsing these settings."""
 
     last: tuple[tuple[Any, ...], _Read] | None = None
 
@@ -114,15 +115,15 @@ async def claim_due(now: datetime, limit: int) -> list[Claimed]:
 async def claim_misdated(now: datetime, limit: int) -> list[Claimed]:
     """Claim up to `limit` monitors whose due time lies further ahead than their interval allows.
 
-    A machine whose clock was ahead set such a due time. The search scans every monitor with a long interval,
-    so it should run rarely. Raises `DatabaseUnavailable`.
+    Such a due time was set by a machine whose clock was ahead. The search scans every monitor with a long
+    interval, so it should run rarely. Raises `DatabaseUnavailable`.
     """
     claimed = await _claim(now, limit, is_misdated=True)
     return [each._replace(is_misdated=True) for each in claimed]
 
 
 async def claim_for_ping(monitor_id: UUID, now: datetime) -> Claimed | None:
-    """Claim a monitor for the result of a ping, whether or not it is due; return None if it is paused.
+    """Claim a monitor for the result of a ping, even if the monitor is not due. Return None if it is paused.
 
     The result of a check in progress is dropped. Runs in the caller's transaction, and locks the check state.
     """
@@ -134,7 +135,7 @@ async def claim_for_ping(monitor_id: UUID, now: datetime) -> Claimed | None:
 async def give_back(claimed: Iterable[Claimed], due_at: datetime) -> None:
     """Free monitors that were claimed but not checked, and make them due at `due_at`.
 
-    A monitor whose claim was lost meanwhile is left unchanged.
+    A monitor whose claim no longer holds is left unchanged.
     """
     rows = [{"monitor_id": each.monitor_id, "claim": each.claim, "due_at": due_at} for each in claimed]
     if rows:
@@ -166,7 +167,7 @@ def _read_claimed(row: tuple[Any, ...], claim: UUID) -> Claimed:
 
 
 def _recall_settings(settings: tuple[Any, ...]) -> _Read:
-    """Parse settings, or return the cached result if they equal the monitor's last ones."""
+    """Parse a monitor's settings, or return the cached result if the settings have not changed."""
     memory = _memory_of(settings[0])
     if memory.last and memory.last[0] == settings:
         return memory.last[1]

@@ -1,4 +1,4 @@
-"""Finds out whether this service is offline, when a check fails in a way that its own network could cause."""
+"""Finds out whether this service is offline, after a check failed in a way that this would explain."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from monitoring.outbound.failures import FailureCode
 
 ANSWER_SECONDS = 5.0
 
-# How long a result is valid, and the minimum time between attempts, however many checks fail at once.
+# How long a result is valid, and the minimum time between attempts. Many checks may fail at the same time.
 HOLDING_SECONDS = 5.0
 DISTANCE_SECONDS = 1.0
 
-# Failures that this service's own connection can cause. For example, a gateway that has lost its uplink may
-# resolve every name to its own address, which checks refuse. All other failures need a response from the
-# server.
+# Failures that this service's own network connection can cause. For example, a gateway that has lost its
+# uplink may resolve every host name to its own IP address, to which checks do not connect. All other failures
+# can occur only if the server responds.
 _ABOUT_THE_NETWORK = frozenset(
     {
         FailureCode.DNS_FAILURE,
@@ -42,10 +42,11 @@ def is_about_the_network(code: str) -> bool:
 
 
 class Connectivity:
-    """Finds out whether this service is online, by requesting all reference URLs at once.
+    """Finds out whether this service is online, by requesting all reference URLs at the same time.
 
-    The service is offline if none responds. Without reference URLs, it tries the witnesses: servers that this
-    checker checks. With too few witnesses, the service counts as online. `clock` is monotonic, in seconds.
+    The service is offline if no reference URL responds. Without reference URLs, the witnesses are tried
+    instead, which are servers that this checker checks. With too few witnesses, the service counts as online.
+    `clock` returns a monotonic time in seconds.
     """
 
     def __init__(
@@ -66,17 +67,17 @@ class Connectivity:
         self._is_blind = False
 
     async def is_blind(self, check_began_at: float, *, is_news: bool = True) -> bool:
-        """Return whether a check that has just failed did so because this service was offline.
+        """Return whether a check has just failed because this service was offline.
 
         `check_began_at` is a time of `clock`. If the monitor was already down (not `is_news`), witnesses are
         tried only while this service is known to be offline.
 
-        Only an attempt to reach the references or witnesses that started after the check began counts. Checks
-        that fail at the same time share an attempt.
+        An attempt to reach the references or witnesses counts only if it started after the check began.
+        Checks that fail at the same time share an attempt.
         """
         if not self._requests and not self._may_ask_witnesses(is_news=is_news):
             return False
-        async with self._asking:  # while this check waits, another one may get the result
+        async with self._asking:  # while this check waits, another check may get the result
             if self._blind_at >= check_began_at:
                 return True
             if self._asked_at < check_began_at or self._clock() - self._answered_at > HOLDING_SECONDS:
@@ -90,7 +91,7 @@ class Connectivity:
         return self._witnesses.count >= FEWEST_DOMAINS
 
     async def look_for_the_end(self) -> None:
-        """While this service is offline, find out every few seconds if it still is. Runs until cancelled."""
+        """While this service is offline, test every few seconds whether it still is. Run until cancelled."""
         while True:
             await asyncio.sleep(HOLDING_SECONDS)
             async with self._asking:

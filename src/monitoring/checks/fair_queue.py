@@ -16,19 +16,19 @@ from uuid import UUID
 
 from monitoring.checks.claims import Claimed
 
-# One in this many lanes is reserved for teams with few running checks. When checks of other teams' dead
-# servers occupy all lanes, a new team would otherwise wait up to a whole timeout for a free lane.
+# One in this many lanes is reserved for teams with few running checks. Without these lanes, checks of other
+# teams' dead servers could occupy all lanes, and a new team could wait for as long as their timeout.
 KEPT_PART = 10
 
-# A refused check is due again after the first number of seconds. Each further refusal doubles the delay, up
-# to the second number. Delays are shorter for a quick host, because it soon has room again.
+# A refused check is due again after the first number of seconds. Each further refusal doubles this delay, up
+# to the second number. The delays are shorter for a quick host, because such a host soon has room again.
 POSTPONEMENT_SECONDS = (5.0, 60.0)
 POSTPONEMENT_SECONDS_IF_QUICK = (0.5, 1.5)
 QUICK_SECONDS = 0.25
 POSTPONEMENT_JITTER = 1.5
 MAX_REMEMBERED = 100_000
 
-# Host and port. Probes without an endpoint share the key None, so that no probe bypasses the limit.
+# Host and port. Probes without an endpoint share the key None, so the limit per host applies to them, too.
 _HostKey: TypeAlias = "tuple[str, int] | None"
 
 
@@ -41,11 +41,11 @@ class Turn(Enum):
 
 
 class FairQueue:
-    """Counts running checks, and queues checks that must wait for a free lane or a limit of a team or host.
+    """Counts running checks, and queues checks while no lane is free or their team or host is at its limit.
 
     A free lane goes to the team with the fewest running checks. Among teams with equally many, it goes to the
-    team whose last turn was longest ago. If several teams wait for one host, each gets a share of its limit.
-    No monitor is queued or running twice.
+    team whose last check began longest ago. If several teams wait for the same host, each team gets a share
+    of the host's limit. No monitor is queued or running twice.
     """
 
     def __init__(self, at_once: int, per_team: int, per_host: int) -> None:
@@ -58,8 +58,8 @@ class FairQueue:
         self._teams: dict[UUID, _Team] = {}
         self._hosts: dict[_HostKey, _Host] = {}
         self._seconds: dict[_HostKey, float] = {}  # moving average per host; the newest check counts half
-        # Waiting teams that may have a check ready to begin. All others are skipped until a lane that they
-        # could use becomes free.
+        # Waiting teams that may have a check ready to begin. All other waiting teams are skipped until a lane
+        # that they could use becomes free.
         self._ready: set[_Team] = set()
         self._turns = count()
 
@@ -67,8 +67,8 @@ class FairQueue:
     def free(self) -> int:
         """How many more checks may be claimed.
 
-        This is at least one even if all lanes are full, because the next turn may belong to a team that has
-        no check here yet.
+        This is at least one even if all lanes are occupied, because the next free lane may belong to a team
+        that has no check here yet.
         """
         return max(self._at_once - max(len(self._running), len(self._line)), self._at_once // 2, 1)
 
@@ -78,11 +78,12 @@ class FairQueue:
         return bool(self._line)
 
     def take(self, claimed: Claimed) -> Turn:
-        """Let a check begin now or wait in line. Refuse a check that is already here or finds the line full.
+        """Return whether a check begins now, waits in line or is refused.
 
-        For each host, a team may have as many waiting checks as the host completes per second or, for a slow
-        host, as may run there at once. In total, a team may have as many waiting checks as it may run, but no
-        more than its share of the lanes.
+        A check is refused if its monitor is already here, or if the line or one of its team's limits is full.
+        For each host, a team may have as many waiting checks as may run there at the same time, or more if
+        the host is quick. In total, a team may have as many waiting checks as it may run, but no more than
+        its share of the lanes.
         """
         if claimed.monitor_id in self._running or claimed.monitor_id in self._line:
             return Turn.NEVER
@@ -136,7 +137,7 @@ class FairQueue:
         return None if seconds is None else seconds <= QUICK_SECONDS
 
     def send_away(self, has_waited_too_long: Callable[[Claimed], bool]) -> list[Claimed]:
-        """Remove and return the checks at the front of the line that have waited too long."""
+        """Remove and return the checks that have waited too long. They are at the front of the line."""
         sent: list[Claimed] = []
         while self._line:
             claimed, _ = next(iter(self._line.values()))
@@ -189,7 +190,7 @@ class FairQueue:
         self._ready.add(team)
 
     def _call_one_of(self, team: _Team) -> Claimed | None:
-        """Move one of the team's checks into a lane, if any may begin. Its hosts take turns."""
+        """Move one of a team's checks into a lane and return it, or None. The team's hosts take turns."""
         for host, waiting in team.lines.items():
             if self._may_use(team, host):
                 claimed = waiting[0]
@@ -201,7 +202,7 @@ class FairQueue:
         return None
 
     def _step_out(self, claimed: Claimed) -> _Place:
-        """Remove a check from the line; it must be the first of its team for its host."""
+        """Remove a check from the line. It must be its team's first waiting check of its host."""
         _, place = self._line.pop(claimed.monitor_id)
         team, host = place
         team.waiting_count -= 1
@@ -209,7 +210,7 @@ class FairQueue:
         if not team.lines[host]:
             del team.lines[host]
             host.waiting.discard(team)
-            self._ready |= host.waiting  # with one team fewer, their shares have grown
+            self._ready |= host.waiting  # the other teams' shares of the host's limit have grown
         if not team.lines:
             self._ready.discard(team)
         return place
@@ -239,13 +240,13 @@ class Postponements:
     def postpone(
         self, refused: Iterable[Claimed], is_quick: Callable[[Claimed], bool | None]
     ) -> dict[float, list[Claimed]]:
-        """Group the refused checks by the seconds until each is due again: longer after every refusal.
+        """Group the refused checks by their delay, which is the number of seconds until they are due again.
 
-        The delay is at most half the monitor's interval. `is_quick` returns whether a check's host is quick,
-        or None if unknown: such a check gets the short delay once. The caller may stretch the delay by up to
-        `POSTPONEMENT_JITTER` without exceeding that bound.
+        The delay grows with every refusal. `is_quick` returns whether a check's host is quick, or None if
+        this is unknown. An unknown host counts as quick for the first refusal. The caller may multiply the
+        delay by up to `POSTPONEMENT_JITTER`. Even then, it is at most half the monitor's interval.
         """
-        if len(self._counts) > MAX_REMEMBERED:  # other processes have checked many of them
+        if len(self._counts) > MAX_REMEMBERED:  # other processes have checked many of these monitors
             self._counts.clear()
         postponed: defaultdict[float, list[Claimed]] = defaultdict(list)
         for claimed in refused:
@@ -257,19 +258,19 @@ class Postponements:
                 if seconds * 2 > longest:
                     break
                 seconds *= 2
-            else:  # the wait can still grow
+            else:  # the delay can still grow
                 self._counts[claimed.monitor_id] += 1
             postponed[seconds].append(claimed)
         return postponed
 
     def forget(self, claimed: Claimed) -> None:
-        """Forget a monitor whose check has begun."""
+        """Reset the count of a monitor whose check has begun."""
         self._counts.pop(claimed.monitor_id, None)
 
 
 @dataclass(eq=False, slots=True)
 class _Team:
-    """A team with checks here. `lines` maps hosts to waiting checks; the next host to serve comes first."""
+    """A team with checks here. `lines` maps hosts to waiting checks. The next host to serve comes first."""
 
     id: UUID
     turn: int
@@ -280,7 +281,7 @@ class _Team:
 
 @dataclass(eq=False, slots=True)
 class _Host:
-    """A host with checks here: how many run per team, and which teams wait for it."""
+    """A host with checks here: how many of its checks run for each team, and which teams wait for it."""
 
     key: _HostKey
     running: Counter[_Team] = field(default_factory=Counter)

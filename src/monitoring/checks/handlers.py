@@ -36,7 +36,10 @@ RESPONSE_TIMES_RANGE = timedelta(hours=24)
 
 
 async def check_monitor_now(monitor_id: str, caller: Caller, request: Request, act_once: ActOnce) -> Reply:
-    """Request a check of a monitor. Even a repeated request with the same key counts for the rate limit."""
+    """Request a check of a monitor.
+
+    A request that repeats an Idempotency-Key counts against the rate limit, too.
+    """
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))
     await count_request(request, current_backends().settings.rate_limit_check_now, str(caller.team_id))
     return await act_once(partial(_ask_for_check, monitor, caller))
@@ -79,7 +82,7 @@ async def get_uptime(
     to: str | None = None,
     window: WindowName | None = None,
 ) -> Reply:
-    """Return a monitor's uptime in a range of time, and in each of its windows."""
+    """Return a monitor's uptime in a range of time, and in each window of the range."""
     asked = read_range(from_, to, window, now=datetime.now(UTC), default=UPTIME_RANGE)
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))
     return Reply(represent_uptime(monitor.id, await measure_uptime(monitor, asked)))
@@ -93,7 +96,7 @@ async def get_response_times(
     to: str | None = None,
     window: WindowName | None = None,
 ) -> Reply:
-    """Return the response times of a monitor's server in a range of time, and in each of its windows."""
+    """Return a monitor's response times in a range of time, and in each window of the range."""
     now = datetime.now(UTC)
     asked = read_range(from_, to, window, now=now, default=RESPONSE_TIMES_RANGE)
     monitor = await get_monitor(caller.team_id, UUID(monitor_id))

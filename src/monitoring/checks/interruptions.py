@@ -1,4 +1,4 @@
-"""Notifies teams once that this service is offline, however many monitors and checkers notice it."""
+"""Notifies each team once that this service was offline, even if many monitors and checkers notice it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from monitoring.notifications.monitor_subjects import MonitorSubject
 from monitoring.notifications.muting import list_muted
 from monitoring.notifications.routing import INTERRUPTED, Announcement
 
-# The shortest time between two notifications of a team that this service is offline.
+# The shortest time between two notifications of the same team that this service was offline.
 SHORTEST_DISTANCE = timedelta(hours=1)
 
 
 class Interrupted(NamedTuple):
-    """A monitor whose status has just become unknown, because this service was offline when it checked it.
+    """A monitor whose status has just become unknown, because this service was offline during the check.
 
-    `seen_at` is when the previous check was made; None if there was none.
+    `seen_at` is when the previous check was made, or None if there was no previous check.
     """
 
     monitor: MonitorSubject
@@ -32,9 +32,9 @@ class Interrupted(NamedTuple):
 async def announce_interruptions(interrupted: Sequence[Interrupted]) -> list[UUID]:
     """Notify the teams of these monitors that this service was offline.
 
-    A team is left out if it was already notified of this interruption, or if all of its monitors here are
-    muted. Runs in the caller's transaction. Return the ids of the deliveries to send after the commit, with
-    `nudge`.
+    A team is left out if it was already notified of this interruption, if its last notification is more
+    recent than `SHORTEST_DISTANCE`, or if all of its monitors in `interrupted` are muted. Runs in the
+    caller's transaction. Return the ids of the deliveries to send after the commit, with `nudge`.
     """
     muted = await list_muted([each.monitor.id for each in interrupted])
     by_team = defaultdict(list)
@@ -57,7 +57,10 @@ async def announce_interruptions(interrupted: Sequence[Interrupted]) -> list[UUI
 
 
 async def _find_told(team_ids: Collection[UUID]) -> dict[UUID, datetime]:
-    """Return when each team was last notified. Lock its channels, so that only one checker notifies it."""
+    """Return when each team was last notified that this service was offline.
+
+    Lock the teams' channels, so that only one checker notifies a team.
+    """
     locked = NotificationChannel.select_for_update(no_key=True).filter(team_id__in=list(team_ids))
     channel_ids = [channel.id for channel in await locked.order_by("id").only("id")]
     told = NotificationDelivery.filter(subject_id__in=list(team_ids), channel_id__in=channel_ids)
@@ -65,7 +68,11 @@ async def _find_told(team_ids: Collection[UUID]) -> dict[UUID, datetime]:
 
 
 def _is_news(interrupted: Interrupted, told_at: datetime | None) -> bool:
-    """Return whether this interruption differs from the one that the team was last notified of."""
+    """Return whether to notify a team that was last notified of an interruption at `told_at`.
+
+    This is so if the monitor was checked between `told_at` and this interruption, and if `SHORTEST_DISTANCE`
+    has passed since `told_at`.
+    """
     if told_at is None:
         return True
     was_seen_since = interrupted.seen_at is not None and interrupted.seen_at > told_at

@@ -1,4 +1,4 @@
-"""Measures how busy the event loop of the checks is. Delays in a busy loop distort response times."""
+"""Measures how busy the event loop is that runs the checks, because a busy loop distorts response times."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from monitoring.metrics import CHECKER_BUSY_RATIO, CHECKER_LAG_SECONDS
 MEASURE_SECONDS = 1.0
 MAX_BUSY_RATIO = 0.6
 
-# A busy loop admits no checks, but after this many refusals in a row, it admits a few. The loop may be busy
-# with other work, such as the API in embedded mode, and checks must never stop.
+# No checks are admitted while the loop is busy, but a few are admitted after this many consecutive refusals.
+# Other work, such as the API in embedded mode, may keep the loop busy, and must not stop all checks.
 MAX_REFUSALS_IN_A_ROW = 2
 TRICKLE = 10
 
@@ -33,7 +33,7 @@ class Load:
             CHECKER_LAG_SECONDS.set(max(0.0, elapsed_seconds - MEASURE_SECONDS))
 
     def admit(self, count: int) -> int:
-        """Return how many of `count` checks may begin: while the loop is busy, none or at most `TRICKLE`."""
+        """Return how many of `count` checks may begin. While the loop is busy, this is at most `TRICKLE`."""
         if self.busy_ratio <= MAX_BUSY_RATIO:
             self._refusals = 0
             return count

@@ -1,4 +1,4 @@
-"""Runs one check: a probe queries the server. A failure counts as unknown if this service is offline."""
+"""Runs a monitor's probe. If the probe fails because this service is offline, the outcome is unknown."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Prober:
     async def probe(self, claimed: Claimed) -> Finding:
         """Check a monitor. Return `BLIND` if the check failed because this service is offline.
 
-        A sandbox's monitor is checked against scripted hosts, whose failures are never the network's. Raises
+        A sandbox's monitor is checked against scripted hosts, whose failures the network never causes. Raises
         OSError when this machine has no sockets left.
         """
         if claimed.is_sandbox:
@@ -92,7 +92,7 @@ class Prober:
         if is_missing_ping or (finding.error and is_about_the_network(finding.error)):
             if not await self.connectivity.is_blind(began_at, is_news=not is_down):
                 return finding
-            if is_missing_ping:  # while the service cannot connect out, pings may not come in
+            if is_missing_ping:  # while outgoing connections fail, incoming pings may be lost, too
                 await note_interruption(current_backends().clock.now())
             return BLIND
         return finding
@@ -101,9 +101,9 @@ class Prober:
 async def try_configuration(
     team_id: UUID, given: Mapping[str, Json], monitor: Monitor | None = None
 ) -> Finding:
-    """Check a team's new monitor, or an existing one as changed by a merge patch, without storing anything.
+    """Check a team's new monitor, or an existing monitor changed by a merge patch, without storing anything.
 
-    The same addresses are allowed as in every check. Raises Problem for a configuration that could not be
+    The same IP addresses are allowed as in every check. Raises Problem for a configuration that could not be
     saved.
     """
     given = await prepare_contract(team_id, given, monitor)
@@ -117,7 +117,7 @@ async def try_configuration(
     settings = current_backends().settings
     demand_offered(configuration, settings)
     columns = store_configuration(configuration)
-    if monitor:  # an unchanged contract keeps its stored columns
+    if monitor:  # an unchanged contract is read from its stored columns
         columns = {name: getattr(monitor, name) for name in COLUMNS} | columns
     row = {"id": "to be tried"} | {name: _as_driver_returns(columns[name]) for name in COLUMNS}
     async with open_prober(settings) as prober:

@@ -23,15 +23,15 @@ _OF_CHECK_STATE = (
     *Warnings._fields,
     *Health._fields,
 )
-# Columns that stay the same from claim to claim until a monitor is changed: those that checks of every type
-# need, and those that the probes read.
+# Columns of `monitors` that only change when a monitor is edited: the columns that checks of every type need,
+# and the columns that the probes read.
 _OF_EVERY_KIND = (
     *("id", "team_id", "name", "url", "tags"),
     *("timeout_seconds", "interval_seconds", "failure_threshold", "recovery_threshold"),
     "retry_interval_seconds",
 )
 _OF_MONITOR = tuple(dict.fromkeys((*_OF_EVERY_KIND, *registry.COLUMNS)))
-# A sandbox counts as in use for an hour after its last use.
+# A sandbox counts as being in use for an hour after its last use.
 _OF_TEAM = {
     "is_sandbox": "sandbox_of_id IS NOT NULL",
     "is_sandbox_in_use": "coalesce(sandbox_used_at > {an_hour_ago}, false)",
@@ -51,9 +51,9 @@ def _select_settings(an_hour_ago: str) -> str:
 _SETTINGS_ON_POSTGRES = _select_settings("$1::timestamptz - interval '1 hour'")
 _SETTINGS_ON_SQLITE = _select_settings("strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, '-1 hour')")
 
-# A due time further ahead than `_FARTHEST_…` was set by a machine whose clock was ahead. A lease is shorter
-# than GRACE. A heartbeat's schedule may set a later due time, so the moment from which the schedule counts is
-# compared, too.
+# A due time later than `_FARTHEST_…` was set by a machine whose clock was ahead. A lease cannot be the cause,
+# because it is shorter than GRACE. A heartbeat's schedule can be, so a heartbeat's due time counts as wrong
+# only if the time from which the schedule counts is too far ahead as well.
 _GRACE_SECONDS = GRACE // timedelta(seconds=1)
 _FARTHEST_ON_POSTGRES = f"$1::timestamptz + make_interval(secs => interval_seconds + {_GRACE_SECONDS})"
 _FARTHEST_ON_SQLITE = (
@@ -64,7 +64,7 @@ _COUNTED_AHEAD_ON_SQLITE = (
     f"counted_from > strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, '{_GRACE_SECONDS} seconds')"
 )
 
-# With `SKIP LOCKED`, claims made at the same time do not wait for each other. On SQLite, they run one by one.
+# With `SKIP LOCKED`, concurrent claims do not wait for each other. On SQLite, claims run one after another.
 _CLAIM_ON_POSTGRES = f"""
     WITH due AS ({{due}})
     UPDATE watches
@@ -85,8 +85,8 @@ _MISDATED_ON_POSTGRES = f"""
     ORDER BY due_at DESC LIMIT $2 FOR UPDATE OF watches SKIP LOCKED
 """  # noqa: S608
 
-# SQLite cannot return another table's columns, but can select them in a subquery. It stores moments as text
-# in the form of `str(datetime)`.
+# In SQLite, RETURNING cannot name another table's columns, so a subquery selects them. Times are stored as
+# text in the form of `str(datetime)`.
 _CLAIM_ON_SQLITE = f"""
     UPDATE watches
     SET claim = $3, due_at = replace(strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, (
@@ -129,9 +129,9 @@ async def claim(
 async def claim_one(
     claim_id: UUID, now: datetime, monitor_id: UUID, margin: timedelta
 ) -> list[tuple[Any, ...]]:
-    """Claim a monitor, due or not, unless it is paused.
+    """Claim a monitor, whether or not it is due, unless it is paused.
 
-    Return a list with its row, which has the same columns as those of `claim`, or an empty list.
+    Return a list with the monitor's row, or an empty list. The row has the same columns as rows of `claim`.
     """
     values = (now, monitor_id, claim_id, margin // timedelta(seconds=1))
     return await _claim(_THIS_ON_POSTGRES, _THIS_ON_SQLITE, values)
@@ -145,14 +145,14 @@ async def _claim(due_on_postgres: str, due_on_sqlite: str, values: Sequence[Any]
     else:
         sql = _CLAIM_ON_SQLITE.format(due=due_on_sqlite)
     values = spell_values(connection, values)
-    # Tortoise declares dictionaries, but returns the driver's rows unchanged.
+    # Tortoise's type hints say that rows are dictionaries, but Tortoise returns the driver's rows unchanged.
     rows: Any
     _, rows = await connection.execute_query(spell(connection, sql), values)
     return list(rows if on_postgres else map(_read_row_of_sqlite, rows))
 
 
 def _read_row_of_sqlite(row: Sequence[Any]) -> tuple[Any, ...]:
-    """Convert a SQLite row to PostgreSQL's types. SQLite has text for moments and ids, numbers for flags."""
+    """Convert a SQLite row to PostgreSQL's types. In SQLite, times and ids are text and flags are numbers."""
     *of_check_state, of_monitor = row
     *moments, days, is_told, warning_streak, settled, is_degraded, is_blind = of_check_state[:-3]
     streak, streak_started_at, seen_until = of_check_state[-3:]
@@ -198,7 +198,7 @@ _CHECK_STATE = {
     "streak_started_at": "timestamptz",
     "seen_until": "timestamptz",
 }
-# A client may have requested another check since this one began.
+# If a client has requested another check since this check began, the requested time is kept.
 _NEXT_CHECK_AT = (
     "CASE WHEN watches.next_check_at > given.last_checked_at THEN watches.next_check_at"
     " ELSE given.next_check_at END"
@@ -229,7 +229,7 @@ async def update_check_states(connection: BaseDBAsyncClient, rows: Iterable[Mapp
 
 
 async def insert_state_changes(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert state changes. Each replaces an earlier one of the same monitor at the same moment."""
+    """Insert state changes. A change replaces an earlier change of the same monitor at the same time."""
     await connection.execute_query_dict(
         spell(
             connection,

@@ -23,7 +23,7 @@ async def request_check(monitor_id: UUID, now: datetime) -> None:
             raise Problem("heartbeat_not_asked")
         if check_state.due_at is None:
             raise Problem("monitor_paused")
-        check_state.next_check_at = now  # kept when the check in progress is stored
+        check_state.next_check_at = now  # storing the check in progress keeps this time
         if check_state.claim is None:
             check_state.due_at = min(check_state.due_at, now)
         await check_state.save(update_fields=["due_at", "next_check_at"])

@@ -1,4 +1,4 @@
-"""Buffers results briefly, because storing many at once costs little more than storing one."""
+"""Buffers results briefly, because storing many results together takes little more time than storing one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_STORED_AT_ONCE = 500
 RETRY_SECONDS = 1.0
 MAX_CONFLICTS_IN_A_ROW = 20
 
-# While this many checks are buffered, the database is too slow, and no more checks should begin.
+# If this many checks are buffered, the database is too slow, and no more checks should begin.
 MAX_GATHERED = 2000
 
 log = logging.getLogger(__name__)
@@ -27,8 +27,9 @@ log = logging.getLogger(__name__)
 class ResultBuffer:
     """The checks whose findings are not stored yet.
 
-    They are kept while the database is unavailable, even after their leases have ended. Their findings can
-    still be stored unless another checker claims the monitors. Only one transaction is open at a time.
+    The checks are kept while the database is unavailable, even after their leases have ended. Their findings
+    can still be stored, unless another checker has claimed the monitors. Only one transaction is open at a
+    time.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -86,7 +87,10 @@ class ResultBuffer:
         return stored
 
     async def _store(self, batch: Sequence[Checked]) -> None:
-        """Store a batch. If that fails, store its halves, and so on, to leave out only the check at fault."""
+        """Store a batch. If this fails, store each half separately, and so on.
+
+        In the end, only the checks that cannot be stored are left out.
+        """
         try:
             with span("store checks", attributes={"monitoring.checks": len(batch)}):
                 await store(batch, self._now())

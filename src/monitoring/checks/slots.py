@@ -1,7 +1,7 @@
 """Computes when a monitor is checked next. Has no side effects.
 
 Each monitor has its own slots: one moment per interval, with an offset that depends on the monitor's id.
-Monitors created together are therefore not checked together. Missed checks are not made up for.
+Monitors that are created together are therefore not checked together. Missed checks are not repeated later.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ def next_check_at(
 ) -> datetime:
     """Return when to check next: at the next slot or, while `is_settling`, after the retry interval.
 
-    `is_settling` means that further checks must confirm the last outcome. A retry ignores slots before it,
-    because two failures a moment apart would confirm nothing. The retry interval is at most the interval.
+    `is_settling` means that further checks must confirm the last outcome. If there is a slot before the
+    retry, the slot is ignored, because a second failure right after the first would confirm nothing. The
+    retry interval is at most the interval.
     """
     if is_settling:
         return now + timedelta(seconds=min(retry_interval_seconds, interval_seconds))
@@ -39,5 +40,8 @@ def next_check_at(
 
 
 def _phase(monitor_id: UUID) -> int:
-    """Return a pseudorandom number: the id's hash, because the id begins with a time (RFC 9562 §5.7)."""
+    """Return a pseudorandom number for a monitor.
+
+    The number is a hash of the id, because the id itself begins with a time (RFC 9562 §5.7).
+    """
     return int.from_bytes(blake2b(monitor_id.bytes, digest_size=8).digest())

@@ -44,8 +44,8 @@ class Checked(NamedTuple):
 async def store(outcomes: Sequence[Checked], now: datetime) -> list[UUID]:
     """Store all results or none, and return the ids of the monitors whose results were stored.
 
-    If a monitor was paused, deleted or claimed by another checker meanwhile, its result is dropped. A result
-    that is already stored is dropped too, so the same results may be stored again after
+    If a monitor has been paused, deleted or claimed by another checker, its result is dropped. A result that
+    is already stored is also dropped, so the call may be repeated with the same results after
     `DatabaseUnavailable`.
     """
     stored = await store_within(outcomes, now)
@@ -65,7 +65,8 @@ async def store_within(outcomes: Sequence[Checked], now: datetime) -> Stored:
     weighed = {each.claimed.monitor_id: _weigh(await _rewind(each), now) for each in outcomes}
     delivery_ids: list[UUID] = []
     async with transaction() as connection:
-        # Check states are locked first, as in all transactions, so monitors cannot be paused or deleted.
+        # Updating the check states locks them. They are locked first, as in all transactions. Until the
+        # commit, the monitors cannot be paused or deleted.
         held = [weighed[monitor_id] for monitor_id in await _update_check_states(connection, weighed)]
         if held:
             await insert_results(connection, [each.result for each in held])
@@ -81,7 +82,7 @@ async def store_within(outcomes: Sequence[Checked], now: datetime) -> Stored:
 
 
 class _Weighed(NamedTuple):
-    """A check, and what follows from its finding."""
+    """A check, and the consequences of its finding."""
 
     checked: Checked
     observation: Observation
@@ -113,11 +114,11 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
         is_settling=is_settling,
         interval_seconds=claimed.interval_seconds,
         retry_interval_seconds=claimed.retry_interval_seconds,
-        # A retry follows some seconds after the first check ended. Slots are counted from when a check began.
+        # The retry interval counts from the end of this check. The next slot counts from its beginning.
         now=now if is_settling else checked.checked_at,
     )
     if is_in_maintenance and observation.health.is_blind and claimed.maintenance_until:
-        planned_at = min(planned_at, claimed.maintenance_until)  # from then on, failures count
+        planned_at = min(planned_at, claimed.maintenance_until)  # failures count from that time on
     return _Weighed(
         checked,
         observation,
@@ -168,7 +169,7 @@ def _check_state_of(weighed: _Weighed) -> dict[str, Any]:
 
 
 async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
-    """Record state changes. A change replaces an earlier one at the same moment."""
+    """Record state changes. A change replaces an earlier change of the same monitor at the same time."""
     rows = [
         {"id": uuid7_text(), "monitor_id": each.monitor_id, "changed_at": changed_at, "state": state}
         for each in held
@@ -179,7 +180,7 @@ async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_W
 
 
 async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
-    """Update monitors whose status has changed. A check is not an edit, so their versions stay the same."""
+    """Update monitors whose status has changed. Their versions stay the same, because a check is no edit."""
     rows = [
         {"monitor_id": each.monitor_id, "status": status, "changed_at": each.result.checked_at}
         for each in held
@@ -231,7 +232,10 @@ async def _tell_warnings(held: Sequence[_Weighed]) -> list[UUID]:
 
 
 async def _tell_interruptions(held: Sequence[_Weighed]) -> list[UUID]:
-    """Announce that this service was offline if that made monitors unknown. Return the ids of deliveries."""
+    """Announce that this service was offline, to the teams whose monitors became unknown as a result.
+
+    Return the ids of the deliveries that report this.
+    """
     interrupted = [
         Interrupted(claimed.subject, checked_at, claimed.last_checked_at)
         for claimed, checked_at, finding in (each.checked for each in held)
@@ -280,7 +284,7 @@ def _in_whole_ms(ms: float | None) -> int | None:
 
 
 def _shorten(message: str | None) -> str | None:
-    """Fit a message into its column, without NUL, which other libraries may emit and PostgreSQL rejects."""
+    """Shorten a message to fit its column. Remove NUL, which libraries may emit but PostgreSQL rejects."""
     return None if message is None else message.replace("\0", "")[:MAX_MESSAGE_CHARACTERS]
 
 
@@ -288,7 +292,7 @@ async def _rewind(checked: Checked) -> Checked:
     """Return a check as if no results with a later time were stored.
 
     A machine whose clock was ahead may have stored such results. They are kept, but the last result before
-    this check counts as the previous one. The time from that result to this check counts as unknown.
+    this check counts as the previous result. The time between these two counts as unknown.
     """
     if not _follows_the_future(checked):
         return checked
@@ -296,15 +300,15 @@ async def _rewind(checked: Checked) -> Checked:
     before = await list_results(claimed.monitor_id, before=checked_at, limit=1)
     seen_until = before[0].checked_at + _MICROSECOND if before else checked_at - _MICROSECOND
     health = claimed.health._replace(is_blind=False, streak=0, streak_started_at=None, seen_until=seen_until)
-    # The empty status differs from any other, so the status is written again, with its date.
+    # The empty status differs from every status, so the status and its time are written again.
     return checked._replace(claimed=claimed._replace(health=health, status=""))
 
 
 async def _forget_future(stored: Iterable[Checked]) -> None:
     """Delete monitors' state changes that are later than these checks.
 
-    Also set later times of open incidents and heartbeats to the time of the check. Runs in the caller's
-    transaction, before the consequences of the checks are stored.
+    If an open incident or a heartbeat has a time later than the check, set it to the time of the check. Runs
+    in the caller's transaction, before the consequences of the checks are stored.
     """
     for checked in filter(_follows_the_future, stored):
         monitor_id, checked_at = checked.claimed.monitor_id, checked.checked_at

@@ -15,17 +15,17 @@ from monitoring.metrics import CHECKS_OVERDUE_SECONDS, MONITORS, OPEN_INCIDENTS,
 from monitoring.monitors.health import GRACE, STATUSES
 from monitoring.monitors.models import CheckState, Monitor
 
-# How far ahead partitions are created. Storing a result creates a missing partition, too, but then every
-# process that stores results has to wait.
+# How far ahead partitions are created. Storing a result would also create a missing partition, but all
+# processes that store results would have to wait for this.
 DAYS_AHEAD = timedelta(days=3)
 
 MONITORS_AT_ONCE = 500
 
 
 async def keep_up(now: datetime) -> None:
-    """Create partitions, set outdated statuses to `unknown`, and roll up results, if any of this is due.
+    """Create partitions, set outdated statuses to `unknown`, and roll up results, whichever is due.
 
-    If nothing is due, this costs a few queries. Several processes may run it at once.
+    If nothing is due, this takes a few queries. Several processes may run this at the same time.
     """
     await ensure_partitions(now - timedelta(days=1), now + DAYS_AHEAD)
     await tell_unwatched(now)
@@ -35,7 +35,8 @@ async def keep_up(now: datetime) -> None:
 async def tell_unwatched(now: datetime) -> int:
     """Set the status of monitors whose last check is too old to `unknown`, and return their number.
 
-    Their time counts as unknown in any case. The next check sets another status.
+    This affects only the status, because uptime counts the time since then as unknown in any case. The next
+    check sets the status again.
     """
     overdue = CheckState.filter(due_at__lt=now - GRACE, seen_until__lt=now).exclude(
         monitor__status__in=("unknown", "maintenance")
@@ -62,7 +63,7 @@ async def measure_checks() -> None:
 
 
 async def measure_lateness() -> None:
-    """Update the metric of how long the most overdue check has been due."""
+    """Update the metric of how long the most overdue check has been overdue."""
     [(due_since,)] = await CheckState.annotate(due_since=Min("due_at")).values_list("due_since")
     record_age(CHECKS_OVERDUE_SECONDS, due_since, current_backends().clock.now())
 
@@ -73,7 +74,7 @@ async def measure_incidents() -> None:
 
 
 async def measure_monitors() -> None:
-    """Update the metric of all teams' monitors by status. Reading ten thousand rows takes milliseconds."""
+    """Update the metric of all teams' monitors by status. Reading 10,000 monitors takes milliseconds."""
     counted = Monitor.annotate(count=Count("status")).group_by("status").values_list("status", "count")
     counts = dict(await counted)
     for status in STATUSES:

@@ -1,7 +1,7 @@
-"""Uses the servers that a checker checks as witnesses, to find out whether this service is offline.
+"""Uses servers that a checker checks as witnesses, to find out whether this service is offline.
 
-If unrelated servers become unreachable together, the service is offline. Checkers use witnesses if they have
-no REFERENCE_URLS. Nothing is requested from a witness: a connection is enough.
+If unrelated servers become unreachable at the same time, this service must be offline. Checkers use witnesses
+if they have no REFERENCE_URLS. Checkers only connect to a witness, and do not send a request.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from monitoring.outbound.targets import Endpoint
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
-# With fewer domains or servers, all of them may really be down at once.
+# The smallest number of domains and of servers. Fewer could really be down at the same time.
 FEWEST_DOMAINS = 5
 
 MOST_ASKED = 20
@@ -43,11 +43,12 @@ def domain_of(host: str) -> str | None:
     return domain
 
 
-@cache  # loading the list takes a quarter of a second and 2 MiB, before a checker's first check
+@cache  # loading the list takes a quarter of a second and 2 MiB, once before a checker's first check
 def _public_suffixes() -> PublicSuffixList:
     from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - as above
 
-    # Private suffixes are left out: their subdomains belong to different owners, but fail together.
+    # Private suffixes are left out. Their subdomains belong to different owners, but are at one provider, so
+    # they can fail together.
     return PublicSuffixList(only_icann=True)
 
 
@@ -75,7 +76,7 @@ class Witnesses:
 
     @property
     def count(self) -> int:
-        """How many domains were checked, or due to be checked, within their last interval."""
+        """How many domains have a witness. A witness is dropped if it has not been checked again when due."""
         now = self._clock()
         self._by_domain = {domain: each for domain, each in self._by_domain.items() if each.until >= now}
         return len(self._by_domain)
@@ -83,8 +84,8 @@ class Witnesses:
     def note_check(self, claimed: Claimed) -> None:
         """Remember the server of a monitor that is about to be checked, if it can be a witness.
 
-        A server that is already down cannot be a witness. Neither can a server whose URL has an IP address
-        instead of a name, or one that is checked without a connection to a port.
+        A server cannot be a witness if it is already down, if its URL has an IP address instead of a name, or
+        if it is checked without a connection to a port.
         """
         endpoint = claimed.probe.endpoint
         domain = domain_of(endpoint.host) if endpoint else None
@@ -101,14 +102,14 @@ class Witnesses:
             del self._by_domain[next(iter(self._by_domain))]  # the least recently checked one
 
     async def is_any_there(self) -> bool:
-        """Connect to up to `MOST_ASKED` random witnesses, and return True once one connection succeeds.
+        """Connect to up to `MOST_ASKED` random witnesses, and return True as soon as one connection succeeds.
 
-        Also return True if there are too few witnesses, or too few distinct servers among them.
+        Also return True if there are too few witnesses, or if they are on too few distinct servers.
         """
         if self.count < FEWEST_DOMAINS:
             return True
         chosen = random.sample(list(self._by_domain.items()), min(MOST_ASKED, len(self._by_domain)))
-        async with self._make_resolver() as resolver:  # a new one has no cached addresses
+        async with self._make_resolver() as resolver:  # a new resolver has no cached IP addresses
             return await self._is_any_of(chosen, resolver)
 
     async def _is_any_of(self, chosen: Sequence[tuple[str, _Witness]], resolver: Resolver) -> bool:
@@ -129,9 +130,9 @@ class Witnesses:
             await asyncio.gather(*connecting, return_exceptions=True)
 
     async def _look_for(self, domain: str, endpoint: Endpoint, resolver: Resolver) -> str | None:
-        """Connect to a witness. Return None if that succeeds.
+        """Connect to a witness. Return None if the connection succeeds.
 
-        Otherwise return the server's address, or its domain if its name cannot be resolved.
+        Otherwise return the server's IP address, or the domain if the host name cannot be resolved.
         """
         place = domain
 
@@ -146,8 +147,8 @@ class Witnesses:
                 await self._dialer.call(connect, ANSWER_SECONDS)
                 return None
         except ExchangeFailed as failed:
-            # A gateway that has lost its uplink may resolve every name to its own address, which is not the
-            # server's.
+            # A gateway that has lost its uplink may resolve every host name to its own IP address. All
+            # witnesses would then look like one server.
             return domain if failed.failure.code is FailureCode.BLOCKED_ADDRESS else place
-        except OSError:  # timed out, or no socket was left
+        except OSError:  # the connection timed out, or no socket was left
             return place

@@ -1,1 +1,1 @@
-"""History: check results and their aggregates: uptime, response times, rollups."""
+"""History: check results, and aggregates of them such as uptime, response times and rollups."""

@@ -11,7 +11,7 @@ from monitoring.history.tallies import Summary
 from monitoring.history.timeline import Window, ceil, divide, floor
 from monitoring.monitors.models import Monitor
 
-# The maximum number of windows, which is more than a phone can display: a day in quarters of an hour.
+# The maximum number of windows: a day in windows of 15 minutes. A phone cannot display more.
 MAX_WINDOWS = 96
 
 LENGTHS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15))
@@ -22,10 +22,10 @@ async def measure_closely(
 ) -> list[tuple[Window, Summary]]:
     """Return a monitor's checks aggregated in windows of 1, 5 or 15 minutes.
 
-    The length is the shortest with at most `MAX_WINDOWS` windows that is not shorter than the monitor's
-    interval. The range is rounded outwards. The list is empty if the range exceeds a day, if the interval
-    exceeds 15 minutes, or if results are no longer kept. A window that has not ended is included once it has
-    a check.
+    The windows have the shortest of these lengths that is at least the monitor's interval, and that gives at
+    most `MAX_WINDOWS` windows. The range is rounded outwards. The list is empty if the range exceeds a day,
+    if the interval exceeds 15 minutes, or if the results from `start` on are no longer kept. A window that
+    has not ended is included if it has a check.
     """
     length = choose_length(end - start, timedelta(seconds=monitor.interval_seconds))
     if length is None or start < oldest_result_kept(now, current_backends().settings):
@@ -40,5 +40,5 @@ async def measure_closely(
 
 
 def choose_length(span: timedelta, interval: timedelta) -> timedelta | None:
-    """Return the length of windows for a span; None if they would have to be longer than 15 minutes."""
+    """Return the length of windows for a span, or None if windows would have to be longer than 15 minutes."""
     return next((each for each in LENGTHS if each >= interval and span <= MAX_WINDOWS * each), None)

@@ -1,4 +1,4 @@
-"""Cursors for pages of checks. They contain the moment of a page's last check, in the usual cursor format."""
+"""Cursors for pages of checks. A cursor contains the time of a page's last check, encoded like an id."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def encode_moment(moment: datetime) -> str:
 
 
 def decode_moment(cursor: str | None) -> datetime | None:
-    """Return the moment in a cursor, or None without one. It is limited to the latest possible datetime."""
+    """Return the time in a cursor, or None if `cursor` is None. A time too late for a datetime is clamped."""
     last_id = decode_cursor(cursor)
     return _EPOCH + min(last_id.int, _LAST) * _MICROSECOND if last_id else None

@@ -1,4 +1,4 @@
-"""Summarizes response times in few numbers, which can be merged. Percentiles are at most 2 % off."""
+"""Summarizes response times in a few numbers, which can be merged. Percentiles are at most 2 % off."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from math import ceil, log
 
 # The ratio between a bucket's bounds. A bucket's middle is within 1 % of both bounds. Rounding to whole
-# milliseconds adds less than another 1 %: below 50 ms no bucket contains two whole milliseconds, and from
-# there on rounding changes a value by less than 1 %.
+# milliseconds adds less than another 1 %. Below 50 ms, it adds nothing, because no bucket contains two whole
+# milliseconds. Above 50 ms, rounding changes a value by less than 1 %.
 GROWTH = 1.02
 
 _LOG_GROWTH = log(GROWTH)
@@ -17,8 +17,9 @@ _LOG_GROWTH = log(GROWTH)
 class Latencies:
     """A DDSketch of whole milliseconds (Masson, Rim, Lee: DDSketch, PVLDB 12(12), 2019).
 
-    Buckets of longer times are wider: 0 ms is in bucket 0, and a day in bucket 924. With so few buckets,
-    nothing has to be dropped, and merging two sketches gives exactly the result of adding everything to one.
+    Buckets for longer times are wider. 0 ms is in bucket 0, and a day is in bucket 924. With so few buckets,
+    none has to be dropped. Merging two sketches therefore gives exactly the same result as adding all
+    response times to one sketch.
     """
 
     def __init__(self, response_times_ms: Iterable[int] = ()) -> None:
@@ -28,7 +29,7 @@ class Latencies:
 
     @classmethod
     def from_json(cls, counts: Mapping[str, int]) -> Latencies:
-        """Return the sketch that `to_json` rendered as these counts."""
+        """Return the sketch with the counts that `to_json` returned."""
         latencies = cls()
         latencies._counts.update({int(bucket): count for bucket, count in counts.items()})
         return latencies
@@ -51,7 +52,7 @@ class Latencies:
         self._counts.update(other._counts)
 
     def percentile(self, percent: float) -> int | None:
-        """Return a percentile of the latencies in ms (nearest rank); None if there are none."""
+        """Return a percentile of the response times in ms (nearest rank), or None if there are none."""
         rank = ceil(percent * self.count / 100)
         for bucket in sorted(self._counts):
             rank -= self._counts[bucket]
@@ -65,5 +66,5 @@ def _bucket_of(response_time_ms: int) -> int:
 
 
 def _middle_of(bucket: int) -> int:
-    """Return the value in ms that has the same relative error to both bounds of a bucket."""
+    """Return the value in ms that differs from both bounds of a bucket by the same percentage."""
     return round(2 * GROWTH ** (bucket - 1) / (GROWTH + 1)) if bucket else 0

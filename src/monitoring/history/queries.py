@@ -32,8 +32,8 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM checks WHERE monitor_id = $1"  # no
 async def insert_results(connection: BaseDBAsyncClient, results: Sequence[CheckResult]) -> None:
     """Store results in the caller's transaction, and create missing partitions.
 
-    Claims prevent two checks of a monitor at the same moment. If there are two results for a moment anyway,
-    the first result is kept, and the rest of the batch is stored.
+    Claims prevent two checks of a monitor at the same time. If a monitor has two results with the same time
+    anyway, the first result is kept, and the rest of the batch is stored.
     """
     if is_postgres(connection) and results:
         await _create_partitions(connection, {result.checked_at.astimezone(UTC).date() for result in results})
@@ -53,9 +53,9 @@ async def list_results(  # noqa: PLR0913 - what a client can ask for
     before: datetime | None = None,
     limit: int,
 ) -> list[CheckResult]:
-    """Return up to `limit` results of a monitor, newest first, from `start` until before `end`.
+    """Return up to `limit` results of a monitor, newest first, from `start` up to, but not including, `end`.
 
-    `before` is the time of the last result on the previous page. None means that there is no such condition.
+    `before` is the time of the last result on the previous page. A parameter that is None does not apply.
     """
     connection = current_backends().database.context.db()
     ends = [moment for moment in (end, before) if moment]
@@ -72,7 +72,10 @@ async def list_results(  # noqa: PLR0913 - what a client can ask for
 async def tally_results(
     connection: BaseDBAsyncClient, monitor_ids: Sequence[UUID], start: datetime, end: datetime
 ) -> dict[UUID, Tally]:
-    """Aggregate each monitor's results from `start` until before `end`. Monitors without any are omitted."""
+    """Aggregate each monitor's results from `start` up to, but not including, `end`.
+
+    Monitors without results are omitted.
+    """
     ids = ", ".join(f"${number}" for number, _ in enumerate(monitor_ids, start=3))
     sql = (
         "SELECT monitor_id, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
@@ -91,7 +94,10 @@ async def tally_results(
 
 
 async def _copy(rows: Sequence[tuple[object, ...]]) -> bool:
-    """Store rows by COPY, which is twice as fast as INSERT. Store none and return False if any row exists."""
+    """Store rows with COPY, which is twice as fast as INSERT.
+
+    If any of the rows already exists, store nothing and return False.
+    """
     try:
         async with transaction() as savepoint:
             postgres: Any = savepoint
@@ -106,7 +112,7 @@ def _read_result(row: Mapping[str, Any]) -> CheckResult:
     return CheckResult(**{**row, **read})
 
 
-# Only checks with a response are summed: failures lack some phases, and their time is that of a timeout.
+# Only checks with a response are summed. Failed checks lack some phases, and their time may be a timeout.
 _SUM_PHASES = f"""
     SELECT monitor_id, count(*), sum(coalesce(dns_ms, 0)), sum(coalesce(connect_ms, 0)),
         sum(coalesce(tls_ms, 0)), sum(first_byte_ms), sum(response_time_ms)
@@ -126,8 +132,8 @@ async def _sum_phases(
     return {read_id(monitor_id): read_sums(*sums) for monitor_id, *sums in rows}
 
 
-# Windows are numbered from 1970 on. A percentile is the nearest rank among a window's responses, as in
-# `Latencies`.
+# Windows are numbered from 1970 on. Percentiles use the nearest rank among a window's response times, as
+# `Latencies` does.
 _MEASURE_WINDOWS = f"""
     WITH counted AS (
         SELECT {{epoch}} / {{seconds}} AS number,
@@ -162,7 +168,7 @@ _SQLITE_EPOCH = "CAST(strftime('%s', substr(checked_at, 1, 19)) AS integer)"
 async def measure_windows(
     monitor_id: UUID, start: datetime, end: datetime, length: timedelta
 ) -> dict[datetime, Summary]:
-    """Return a monitor's results, aggregated in windows of `length`, by the start of each window.
+    """Aggregate a monitor's results in windows of `length`. Return the summaries by the start of each window.
 
     `length` is in whole seconds. Windows without results are omitted.
     """
@@ -180,15 +186,15 @@ async def measure_windows(
     }
 
 
-# Each monitor has its own SELECT, and SQLite limits their number in a UNION (SQLITE_MAX_COMPOUND_SELECT).
+# Each monitor has its own SELECT in a UNION, and SQLite limits their number (SQLITE_MAX_COMPOUND_SELECT).
 MAX_MONITORS = 500
 
 
 async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) -> dict[UUID, list[Glimpse]]:
-    """Return the latest checks, up to `count`, of each of at most `MAX_MONITORS` monitors, oldest first.
+    """Return up to `count` latest checks of each monitor, oldest first. There may be `MAX_MONITORS` monitors.
 
-    One statement reads all of them. Checks before `since` are left out, so that PostgreSQL need not read the
-    partitions of all days. The list is empty for a monitor without a check since then.
+    One statement reads the checks of all monitors. Checks before `since` are left out, so that PostgreSQL
+    need not read the partitions of all days. The list of a monitor without a check since then is empty.
     """
     latest: dict[UUID, list[Glimpse]] = {monitor_id: [] for monitor_id in monitor_ids}
     if not monitor_ids:
@@ -204,9 +210,9 @@ async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) 
 
 
 def _select_glimpses(number: int, count: int) -> str:
-    """Return the SQL that selects the newest checks of the monitor with this number.
+    """Return the SQL that selects the newest checks of the monitor whose id is parameter `number + 2`.
 
-    The first parameter of the SQL is the earliest moment.
+    The first parameter of the SQL is the earliest time.
     """
     newest = (
         "SELECT checked_at, outcome, response_time_ms FROM checks"  # noqa: S608 - placeholders only
@@ -220,8 +226,8 @@ def _select_glimpses(number: int, count: int) -> str:
     return f"SELECT {columns} FROM ({newest}) AS latest"  # noqa: S608 - what stands above
 
 
-# Monitors whose status has been up or degraded since before the range. The status changes whenever a monitor
-# goes up or down, so the state changes of these monitors need not be read.
+# Monitors whose status has been up or degraded since before the range. The status also changes whenever a
+# monitor goes down, so the state changes of these monitors need not be read.
 _UP_ALL_THE_TIME = """
     SELECT given.id FROM {given} JOIN monitors ON monitors.id = given.id
     JOIN watches ON watches.monitor_id = given.id
@@ -229,7 +235,7 @@ _UP_ALL_THE_TIME = """
         AND watches.seen_until > $2
 """
 
-# The state changes within the range, and the last one before it.
+# The state changes within the range, and the last change before the range.
 _CHANGES = """
     SELECT given.id, changes.changed_at, changes.state, watches.seen_until
     FROM {given} JOIN watches ON watches.monitor_id = given.id
@@ -248,7 +254,7 @@ _SPANS = """
 
 
 async def find_up_throughout(monitor_ids: Collection[UUID], start: datetime) -> set[UUID]:
-    """Return those monitors that were up or degraded throughout, from `start` on."""
+    """Return the ids of those monitors that have always been up or degraded since `start`."""
     return {read_id(id_) for (id_,) in await _ask(_UP_ALL_THE_TIME, monitor_ids, start)}
 
 
@@ -267,7 +273,7 @@ async def list_changes(
 ) -> dict[UUID, tuple[list[Transition], datetime | None]]:
     """Return each monitor's state changes in a range, and its `seen_until`.
 
-    The last change before the range is included. Monitors without changes are omitted.
+    The last change before the range is included, too. Monitors without changes are omitted.
     """
     found: dict[UUID, tuple[list[Transition], datetime | None]] = {}
     for id_, changed_at, state, seen_until in await _ask(_CHANGES, monitor_ids, start, end):
@@ -287,7 +293,7 @@ async def _ask(sql: str, monitor_ids: Collection[UUID], *moments: datetime) -> S
 
 
 async def hold_monitors(connection: BaseDBAsyncClient, after_id: UUID, limit: int) -> list[UUID]:
-    """Return up to `limit` monitor ids after `after_id`, in order.
+    """Return up to `limit` monitor ids that follow `after_id`, in order.
 
     These monitors cannot be deleted until the transaction ends.
     """
@@ -298,14 +304,15 @@ async def hold_monitors(connection: BaseDBAsyncClient, after_id: UUID, limit: in
 
 
 async def find_oldest_result() -> datetime | None:
-    """Return the oldest result's time. This reads all results, but is called only while there are few."""
+    """Return the oldest result's time, or None. This reads all results, so call it only if there are few."""
     connection = current_backends().database.context.db()
     [row] = await connection.execute_query_dict("SELECT min(checked_at) AS oldest FROM checks")
     oldest: datetime | None = read_moment(row["oldest"])
     return oldest
 
 
-# SQLite has one writer at a time, and deleting this many rows takes a few hundredths of a second.
+# How many rows SQLite deletes at a time. This takes a few hundredths of a second, and other writers have to
+# wait until it is done.
 ROWS_A_PORTION = 500
 
 _DELETE_RESULTS = """
@@ -319,7 +326,8 @@ _DELETE_RESULTS = """
 async def delete_results(before: datetime) -> None:
     """Delete results older than `before`.
 
-    PostgreSQL drops the tables of whole days. SQLite deletes some rows at a time.
+    On PostgreSQL, this drops the tables of days that ended before then. On SQLite, it deletes some rows at a
+    time.
     """
     if is_postgres(current_backends().database.context.db()):
         await _drop_partitions(before)
@@ -330,10 +338,10 @@ async def delete_results(before: datetime) -> None:
             deleted_count, _ = await connection.execute_query(_DELETE_RESULTS, [str(before), ROWS_A_PORTION])
 
 
-# Only one process at a time creates or drops partitions. The number of the advisory lock is arbitrary.
+# An advisory lock, so that only one process at a time creates or drops partitions. Its number is arbitrary.
 _PARTITION_LOCK = 7_023_417_066
 
-# How long a drop waits for its lock. All other queries wait for that time, too.
+# How long dropping a partition waits for its lock. All other queries of checks have to wait as long.
 DROP_PATIENCE = "1s"
 
 _DAY = timedelta(days=1)
@@ -354,10 +362,10 @@ async def ensure_partitions(start: datetime, end: datetime) -> None:
 
 
 async def _create_partitions(connection: BaseDBAsyncClient, days: Iterable[date]) -> None:
-    """Create the partitions missing for these days, in the caller's transaction.
+    """Create the partitions that are missing for these days, in the caller's transaction.
 
-    Other transactions can insert while a table is being attached. `CREATE TABLE … PARTITION OF` would block
-    them.
+    A table is created and then attached as a partition, because other transactions can insert during this.
+    `CREATE TABLE … PARTITION OF` would block them.
     """
     if not await _find_missing_days(connection, days):
         return
@@ -393,7 +401,7 @@ async def _drop_partition(name: str) -> None:
 
 async def _find_missing_days(connection: BaseDBAsyncClient, days: Iterable[date]) -> list[date]:
     named = {_partition_of(day): day for day in sorted(days)}
-    # to_regclass() is not used: it caches that a table was missing, even if the table has been created since.
+    # to_regclass() is not used, because it may still report a table as missing after the table was created.
     rows = await connection.execute_query_dict(f"{_FIND_PARTITIONS} AND relname = ANY($1)", [list(named)])
     found = {row["relname"] for row in rows}
     return [day for name, day in named.items() if name not in found]
@@ -408,6 +416,6 @@ def _partition_of(day: date) -> str:
 
 
 def _read_partition_name(name: str) -> date | None:
-    """Return a partition's day; None for a table that was attached by other means."""
+    """Return a partition's day, or None for the name of a table that this module did not create."""
     matched = _PARTITION_NAME.fullmatch(name)
     return datetime.strptime(matched[1], "%Y%m%d").replace(tzinfo=UTC).date() if matched else None

@@ -16,7 +16,7 @@ MAX_DAYS = 400
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The time to measure: from `start` until before `end`, in UTC, divided into windows of `window`."""
+    """A range of time in UTC, from `start` up to, but not including, `end`, and the length of its windows."""
 
     start: datetime
     end: datetime
@@ -24,9 +24,9 @@ class Range:
 
 
 def read_limits(from_: str | None, to: str | None) -> tuple[datetime | None, datetime | None]:
-    """Return the earliest and the latest time for a list, which a client may give in either order.
+    """Parse the two time limits of a list, and return the earlier limit first.
 
-    None means that there is no limit.
+    A client may send them in either order. None means that there is no limit.
     """
     start, end = (read_timestamp(text) if text else None for text in (from_, to))
     return (end, start) if start and end and start > end else (start, end)
@@ -38,7 +38,8 @@ def read_range(
     """Return the requested range. `default` is its length if `from_` is omitted.
 
     `from_` and `to` may be in either order. There is no data about the future, so a range ends at or before
-    `now`, and a range in the future is empty. A range too long for one response is cut off at the start.
+    `now`, and a range in the future is empty. If a range is too long for one response, only its last part is
+    returned.
     """
     end = read_timestamp(to) if to else now
     start = read_timestamp(from_) if from_ else min(end, now) - default

@@ -20,14 +20,14 @@ PERCENTS = (50, 90, 95, 99)
 
 
 def represent_request(monitor_id: UUID, requested_at: datetime) -> dict[str, Any]:
-    """Render the request of a check as the schema `CheckRequested` describes it."""
+    """Render a requested check as the schema `CheckRequested` describes it."""
     return {"monitor_id": str(monitor_id), "requested_at": write_timestamp(requested_at)}
 
 
 def represent_page(results: Sequence[CheckResult], limit: int) -> dict[str, Any]:
     """Render at most `limit` results as the schema `CheckList` describes them.
 
-    If there is one result more, the response has a cursor for the next page.
+    `results` may have one result more. The response then has a cursor for the next page.
     """
     page = results[:limit]
     return {

@@ -35,8 +35,8 @@ class ResponseTimes:
 async def measure_response_times(monitor_id: UUID, asked: Range, now: datetime) -> ResponseTimes:
     """Return a monitor's response times in a range, which is rounded outwards to whole hours.
 
-    Where hourly rollups are no longer kept, it is rounded to whole days. Time for which no data is kept is
-    cut off. A range divided into hours begins where hourly rollups are still kept.
+    The part for which hourly rollups are no longer kept is rounded to whole days. If the range is divided
+    into hours, this part is cut off. Time for which no data is kept is always cut off.
     """
     start, end = _round(asked, now)
     windows = divide(start, end, asked.window) if asked.window else []
@@ -64,9 +64,10 @@ def _round(asked: Range, now: datetime) -> Window:
 async def _read_parts(
     monitor_id: UUID, start: datetime, end: datetime, window: WindowName | None
 ) -> list[tuple[datetime, Tally]]:
-    """Return tallies that cover a range, each with its start, from as few rows as possible.
+    """Return tallies that together cover a range, each with its start, from as few rows as possible.
 
-    These are daily rollups, the hourly rollups around them, and the results of the last hour or two.
+    The rows are daily rollups, hourly rollups before and after these days, and the results of the last hour
+    or two.
     """
     hourly_until = await read_progress(HOURLY.name) or start
     daily_until = await read_progress(DAILY.name) or start

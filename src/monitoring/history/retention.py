@@ -1,4 +1,4 @@
-"""Deletes data older than the settings allow, but never a result that is not yet rolled up."""
+"""Deletes data that is older than the settings allow, except results that have not been rolled up yet."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from monitoring.history.queries import delete_results
 from monitoring.history.rollups import DAILY, HOURLY, read_progress
 from monitoring.settings import Settings
 
-# How many rollups one statement deletes.
+# The most rollups that one statement deletes.
 ROWS_A_PORTION = 500
 
 
 async def apply_retention(now: datetime) -> None:
     """Delete rollups and results that are too old at `now`.
 
-    Rollups are deleted by whole days. So are results on PostgreSQL, where the day's table is dropped. On
-    SQLite, results are deleted as they expire, a few at a time.
+    Rollups are deleted by whole days. On PostgreSQL, results are also deleted by whole days, by dropping the
+    day's table. On SQLite, results are deleted when they expire, a few at a time.
 
     Raises `DatabaseUnavailable` if another query reads old results for too long. The next run retries.
     """
@@ -32,7 +32,7 @@ async def apply_retention(now: datetime) -> None:
 
 
 def oldest_kept(window: str, now: datetime, settings: Settings) -> datetime:
-    """Return the time since which rollups of this window are kept: the start of a day."""
+    """Return the time since which rollups of this window are kept. It is the start of a day."""
     kept_days = {"hour": settings.hourly_retention_days, "day": settings.daily_retention_days}
     return _start_of_day(now - timedelta(days=kept_days[window]))
 

@@ -1,7 +1,7 @@
 """Aggregates results into rollups: one row per monitor for each hour that has ended, and for each day.
 
-All workers may do this at the same time. The work is done in small transactions, each of which locks the
-job's progress. A worker that finds the progress locked leaves the job to the worker that locked it.
+All workers may do this at the same time. The work is done in small transactions, and each locks the row with
+the job's progress. A worker that finds this row locked leaves the job to the other worker.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from monitoring.history.queries import find_oldest_result, hold_monitors, tally_
 from monitoring.history.tallies import Phases, Tally
 from monitoring.history.timeline import floor
 
-# This long after an hour, all its results are stored: a claim ends at most 75 seconds after its check began.
+# This long after the end of an hour, all results of the hour are stored, because a claim ends at most 75
+# seconds after its check began.
 SETTLING_TIME = timedelta(minutes=10)
 
-# The results of this many monitors are held in memory. At an interval of 30 seconds, an hour has 120 each.
+# The results of this many monitors are in memory at once. At an interval of 30 seconds, each monitor has 120
+# results an hour.
 MONITORS_A_PORTION = 100
 
 
@@ -40,10 +42,10 @@ class _Job:
 
 
 async def roll_up(now: datetime) -> int:
-    """Roll up every hour whose results are all stored, and every day of such hours.
+    """Roll up every hour whose results are all stored, and every day whose hours are all rolled up.
 
-    Return the number of hours and days. The work continues where it stopped, however long ago. Existing
-    rollups are replaced, not added to.
+    Return the number of hours and days. The work continues where it last stopped, even long ago. Existing
+    rollups are replaced.
     """
     hour_count = await _catch_up(HOURLY, now - SETTLING_TIME)
     hourly_until = await read_progress(HOURLY.name)
@@ -61,7 +63,7 @@ async def _catch_up(job: _Job, until: datetime) -> int:
     window_count = 0
     starts_at = await read_progress(job.name) or await _begin(job)
     if starts_at and starts_at > until + SETTLING_TIME:
-        # A machine whose clock was ahead rolled up these windows too early. They are rolled up again when
+        # A machine whose clock was ahead rolled up these windows too early. They are rolled up again after
         # they have ended.
         await Progress.filter(job=job.name, done_until=starts_at).update(done_until=floor(until, job.length))
         return 0
@@ -74,9 +76,9 @@ async def _catch_up(job: _Job, until: datetime) -> int:
 
 
 async def _begin(job: _Job) -> datetime | None:
-    """Store and return the start of a job's first window, which contains the oldest result or hour.
+    """Store and return the start of a job's first window, which contains the oldest result or hourly rollup.
 
-    Return None if there is no data. If several workers do this, the first one's start is kept.
+    Return None if there is no data. If several workers do this, the start that is stored first is kept.
     """
     oldest = await job.find_oldest()
     if oldest is None:

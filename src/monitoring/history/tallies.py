@@ -13,7 +13,7 @@ from monitoring.monitors.health import Outcome
 
 
 class Phases(NamedTuple):
-    """The total milliseconds of each phase of `answer_count` responses. The transfer is the last phase."""
+    """The total milliseconds of each phase in `answer_count` responses. The transfer is the last phase."""
 
     answer_count: int = 0
     dns_ms: int = 0
@@ -32,7 +32,10 @@ class Phases(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """The figures to show for some checks. Half the responses took up to `p50_ms`, 95 % up to `p95_ms`."""
+    """The figures that are shown for a set of checks.
+
+    Half of the responses took up to `p50_ms`, and 95 % took up to `p95_ms`.
+    """
 
     check_count: int = 0
     failed_check_count: int = 0
@@ -45,7 +48,7 @@ class Summary(NamedTuple):
 class Tally:
     """The number of checks and failures, and the response times and phases of the successful checks.
 
-    A check with an unknown outcome is not counted, because this service was offline.
+    A check with an unknown outcome is not counted, because this service was offline during the check.
     """
 
     check_count: int = 0
@@ -78,12 +81,15 @@ class Tally:
 
 def transfer_of(response_time_ms: int, *phases_ms: int | None) -> int:
     """Return the transfer time: a response time minus its other phases."""
-    # Each phase is rounded separately, so their sum may slightly exceed the whole.
+    # Each phase is rounded separately, so the sum of the phases may slightly exceed the response time.
     return max(0, response_time_ms - sum(each or 0 for each in phases_ms))
 
 
 def read_sums(answer_count: int, *sums_ms: int) -> Phases:
-    """Return the phases of this many responses. `sums_ms` are each phase but the transfer, then the total."""
+    """Return the phases of `answer_count` responses.
+
+    `sums_ms` are the sums of each phase except the transfer, and then the sum of the response times.
+    """
     if not answer_count:
         return Phases()
     dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms = map(int, sums_ms)

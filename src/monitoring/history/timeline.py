@@ -25,9 +25,9 @@ _LENGTHS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Durations:
-    """How many seconds a monitor was in each state. Time before it existed is not counted.
+    """How many seconds a monitor was in each state. Time before the monitor existed is not counted.
 
-    The sums are computed in whole microseconds, so that nothing is lost or counted twice.
+    The sums are computed in whole microseconds, so that rounding neither loses nor adds time.
     """
 
     up_seconds: float = 0.0
@@ -38,17 +38,17 @@ class Durations:
 
     @property
     def uptime_ratio(self) -> float | None:
-        """The share of up time in all time up or down, from 0 to 1; None if there is no such time."""
+        """The share of time up in the time up or down, from 0 to 1, or None if it was neither up nor down."""
         counted_seconds = self.up_seconds + self.down_seconds
         return self.up_seconds / counted_seconds if counted_seconds else None
 
 
 class Timeline:
-    """Adds up, change by change, how long a monitor was in each state in each of some windows.
+    """Adds up, change by change, how long a monitor was in each state within each window.
 
-    A long history can be given in portions, which are not kept. Windows are in order and do not overlap, and
-    so are the spans of `maintenance`. Pending time counts as unknown. Time in these spans counts as
-    maintenance, unless the monitor is paused.
+    The caller can pass a long history in portions, which are not kept in memory. Windows must be in order and
+    must not overlap. The same applies to the spans of `maintenance`. Time in these spans counts as
+    maintenance, unless the monitor is paused. Pending time counts as unknown.
     """
 
     def __init__(self, windows: Sequence[Window], maintenance: Sequence[Window] = ()) -> None:
@@ -60,7 +60,7 @@ class Timeline:
         self._state: State | None = None
 
     def go_on(self, changes: Iterable[Transition]) -> None:
-        """Add the next changes, in order. If several have the same moment, the last one counts."""
+        """Add the next changes, in order. If several changes have the same time, the last one counts."""
         for changed_at, state in changes:
             moment = _in_microseconds(changed_at)
             self._count_until(moment)
@@ -69,8 +69,8 @@ class Timeline:
     def end(self, seen_until: datetime | None) -> tuple[Durations, list[Durations]]:
         """Return the durations of all windows together, and of each window.
 
-        The last state lasts forever, except that UP and DOWN end at `seen_until` unless that is None. The
-        time after `seen_until` is unknown.
+        The last state continues to the end of the last window. However, UP and DOWN end at `seen_until`, if
+        it is not None, and the time after `seen_until` counts as unknown.
         """
         if seen_until and self._state in (State.UP, State.DOWN):
             moment = max(_in_microseconds(seen_until), self._since)
@@ -124,7 +124,7 @@ def measure(
     seen_until: datetime | None,
     maintenance: Sequence[Window] = (),
 ) -> list[Durations]:
-    """Return the durations of each window, from all state changes of a monitor."""
+    """Return the durations of each window. `changes` are all state changes of a monitor."""
     timeline = Timeline(windows, maintenance)
     timeline.go_on(changes)
     _, durations = timeline.end(seen_until)
@@ -142,7 +142,7 @@ def ceil(moment: datetime, length: timedelta) -> datetime:
 
 
 def divide(start: datetime, end: datetime, window: Literal["hour", "day"] | timedelta) -> list[Window]:
-    """Divide a span into UTC hours or days, or windows of a length that divides the hour.
+    """Divide a span into UTC hours, UTC days, or windows of a length that divides an hour evenly.
 
     The first and the last window may be shorter.
     """

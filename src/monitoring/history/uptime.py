@@ -16,16 +16,16 @@ from monitoring.monitors.health import State, Transition
 from monitoring.monitors.maintenance.reading import read_spans
 from monitoring.monitors.models import Monitor, StateChange
 
-# How many changes are read at once. A server that keeps failing and recovering causes a million a year.
+# How many changes are read at once. A server that keeps failing and recovering can cause a million a year.
 PORTION = 2000
 
-# The uptime ratio of a monitor that was only up, or only down.
+# The uptime ratio of a monitor that was in only one of these states.
 _RATIOS = {State.UP: 1.0, State.DOWN: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Uptime:
-    """The durations of a whole range, and of each window."""
+    """How long a monitor was in each state, in a whole range and in each of its windows."""
 
     whole: tuple[Window, Durations]
     windows: list[tuple[Window, Durations]]
@@ -34,8 +34,8 @@ class Uptime:
 async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
     """Return a monitor's uptime in a range that ends now or earlier. `monitor.check_state` must be loaded.
 
-    The uptime is computed from the state changes within the range and the last one before it, not from
-    checks. Only one portion of the changes is in memory at a time, plus the maintenance spans.
+    The uptime is computed from the state changes within the range and the last change before it, not from
+    checks. The maintenance spans and only one portion of the changes are in memory at a time.
     """
     whole = (asked.start, asked.end)
     windows = divide(*whole, asked.window) if asked.window else [whole]
@@ -51,8 +51,8 @@ async def measure_ratios(
 ) -> dict[UUID, float | None]:
     """Return the monitors' `uptime_ratio` in a range that ends now or earlier, in up to three statements.
 
-    The changes of all monitors that were not always up are in memory at once, so a range should not be much
-    longer than a day.
+    The range should not be much longer than a day, because the state changes of all monitors that were not
+    always up are in memory at once.
     """
     always_up = await find_up_throughout(monitor_ids, start)
     others = [id_ for id_ in monitor_ids if id_ not in always_up]
@@ -72,8 +72,8 @@ def _measure_ratio(
     states = {state for _, state in (history if lasts else earlier)} & _RATIOS.keys()
     if spans or states == _RATIOS.keys():
         return measure(history, [window], seen_until, spans)[0].uptime_ratio
-    # No sums are needed for a monitor that was only up, or only down. Most monitors are, and a list may have
-    # thousands.
+    # Most monitors were in only one state. No durations are computed for them, because a list may have
+    # thousands of monitors.
     return _RATIOS[states.pop()] if states else None
 
 

@@ -17,7 +17,10 @@ from monitoring.notifications.routing import Announcement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned:
-    """A monitor's warnings before and after a check. `message` says why the monitor is degraded, if it is."""
+    """A monitor's warnings before and after a check.
+
+    If the monitor is degraded, `message` says why.
+    """
 
     monitor: MonitorSubject
     before: Warnings

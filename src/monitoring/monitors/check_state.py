@@ -16,7 +16,7 @@ from monitoring.monitors.health import Health, State
 from monitoring.monitors.heartbeats.appointments import begin_anew, find_appointment
 from monitoring.monitors.models import HEARTBEAT, CheckState, Monitor, StateChange
 
-# How soon a monitor is checked after a change, however often it is changed.
+# A changed monitor is checked within this time. Further changes do not postpone that check.
 CHANGE_DELAY = timedelta(seconds=10)
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -36,12 +36,12 @@ def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChan
 
 
 async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:
-    """Pause or restart each monitor's checks according to its `paused`.
+    """Pause each monitor's checks if its `paused` is true, and restart them otherwise.
 
-    Return, by monitor id, the time from which this applies. A monitor's health starts over, and the result of
-    a check in progress is dropped. A checker's claim on such a check still lasts until its lease ends, and a
-    monitor resumed before then is first checked when the lease ends. Pausing resolves an open incident,
-    because no check would.
+    Return, by monitor id, the time from which this applies. A monitor's health is reset to pending, and the
+    result of a check in progress is dropped. The lease of that check continues. If the monitor is resumed
+    before the lease ends, its first check is due when the lease ends. Pausing resolves an open incident,
+    because no check can resolve it while the monitor is paused.
     """
     since = await _follow_last_changes([monitor.id for monitor in monitors], now)
     appointments = await begin_anew(monitors, since)
@@ -77,7 +77,7 @@ async def check_changed(monitor: Monitor, now: datetime) -> None:
     if monitor.type == HEARTBEAT and check_state.settled == State.PENDING:  # it is neither up nor down yet
         due_at = await find_appointment(monitor, now)
         changes |= {"claim": None, "due_at": due_at, "next_check_at": due_at}
-    elif check_state.claim:  # no checker holds the new claim; the lease stays, so checks never overlap
+    elif check_state.claim:  # invalidates the checker's claim, but keeps its lease, so checks never overlap
         changes |= {"claim": uuid4(), "next_check_at": check_state.due_at}
     elif check_state.next_check_at:
         due_at = min(check_state.next_check_at, now + CHANGE_DELAY)
@@ -90,7 +90,7 @@ async def _update(check_state: CheckState, **changes: object) -> None:
 
 
 def _beginning(paused: bool, first_at: datetime | None, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a column
-    """Return the columns of a check state that starts over.
+    """Return the columns of a check state that is reset.
 
     For a paused monitor, `next_check_at` stores the earliest time of its next check. If `first_at` is None,
     the first ping sets the due time.
@@ -104,15 +104,15 @@ def _beginning(paused: bool, first_at: datetime | None, now: datetime) -> dict[s
 
 
 def _not_before(check_state: CheckState, now: datetime) -> datetime:
-    """Return `now`, or the end of the lease of a check that may still be in progress."""
+    """Return `now` or, if it is later, the end of the lease of a check that may still be in progress."""
     lease_ends_at = (check_state.due_at or check_state.next_check_at) if check_state.claim else None
     return max(lease_ends_at or now, now)
 
 
 async def _follow_last_changes(monitor_ids: Sequence[UUID], now: datetime) -> dict[UUID, datetime]:
-    """Return the time of each monitor's next state change, which must be later than its last change.
+    """Return the time of each monitor's next state change: `now`, or just after a later last change.
 
-    This is `now`, unless a machine whose clock is ahead dated the last change later than that.
+    The last change is later than `now` if a machine whose clock is ahead dated it.
     """
     last_changes = (
         await StateChange.filter(monitor_id__in=list(monitor_ids))

@@ -54,7 +54,7 @@ def column_names() -> tuple[str, ...]:
 
 
 def represent_configuration(columns: Mapping[str, Any]) -> Configuration:
-    """Return the configuration that columns store as responses show it, in the OpenAPI document's order."""
+    """Render a configuration from its columns, as responses show it, in the OpenAPI document's order."""
     shown = {name: columns[name] for name in column_names()}
     shown["request_headers"] = show_headers(shown["request_headers"])
     shown["client_certificate"] = show_client_certificate(shown["client_certificate"])
@@ -89,14 +89,17 @@ def store_configuration(configuration: Mapping[str, Json]) -> dict[str, Any]:
 
 
 def default_configuration() -> Mapping[str, Json]:
-    """Return the defaults of all fields that have one. `name` has none: it defaults to the URL's host."""
+    """Return the defaults of all fields that have a fixed default.
+
+    `name` has none, because its default depends on other fields, such as the URL.
+    """
     return read_defaults(_SCHEMA)
 
 
 def complete_settings(monitor_type: str, settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the settings of a monitor type, with defaults for missing settings and without unknown ones.
+    """Return the settings of a monitor type, with defaults for missing settings and without unknown settings.
 
-    Settings that another release stored can therefore be read.
+    This makes it possible to read settings that another release stored.
     """
     defaults = read_settings_defaults(_SCHEMA, monitor_type)
     return {name: settings.get(name, default) for name, default in defaults.items()}

@@ -1,6 +1,6 @@
 """Determines which request headers are credentials, and masks their values. Has no side effects.
 
-A patch that contains the mask keeps the stored value.
+If a patch contains the mask as a value, the stored value is kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _VALUE = re.compile(
     # Authorization schemes (RFC 9110 §11.4), in any header
     r"^(?i:apikey|basic|bearer|digest|negotiate|ntlm|token|aws4-hmac-sha256) +\S"
     r"|eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*"  # a JWT: base64 of `{"`
-    r"|://[^\s/:@]*:[^\s/@]+@"  # a password in an address
+    r"|://[^\s/:@]*:[^\s/@]+@"  # a password in a URL
     r"|-----BEGIN "  # PEM
     # Prefixes of the keys of AWS, GitHub, GitLab, Google, Hugging Face, npm, OpenAI, PyPI, SendGrid, Slack,
     # Stripe and Shopify, of Standard Webhooks, and of this service
@@ -28,7 +28,7 @@ _VALUE = re.compile(
 
 
 def is_credential(name: str, value: str) -> bool:
-    """Return whether a header's value is not empty, and its name or value looks like that of a credential."""
+    """Return whether a header looks like a credential, by its name or value. An empty header never does."""
     return bool(value) and bool(_NAME.search(name) or _VALUE.search(value))
 
 
@@ -43,9 +43,9 @@ def mask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str
 
 
 def unmask(headers: Mapping[str, str], credentials: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers with masks replaced by the credentials of the same name.
+    """Return the headers with each mask replaced by the credential of the same name.
 
-    A masked header without a credential is left out.
+    A masked header for which there is no credential is left out.
     """
     return {
         name: credentials.get(name, value) if value == MASK else value

@@ -21,12 +21,12 @@ from monitoring.monitors.service import delete_monitor
 UNDO_MINUTES = 5
 UNDO_TIME = timedelta(minutes=UNDO_MINUTES)
 
-# How many rows one statement inserts, and how many deletions are looked up at once.
+# The most rows that one statement inserts, and the most deletions that one run carries out.
 PORTION = 500
 
 
 class Deletion(NamedTuple):
-    """A scheduled deletion: the number of monitors, and the time."""
+    """A scheduled deletion, the number of monitors that it deletes, and its time."""
 
     deletion_id: UUID
     monitors_count: int
@@ -36,9 +36,10 @@ class Deletion(NamedTuple):
 async def schedule_deletion(
     team_id: UUID, monitor_ids: Collection[UUID], now: datetime, *, by: Actor
 ) -> None:
-    """Schedule these monitors to be deleted after `UNDO_TIME`. The audit log records each at once.
+    """Schedule these monitors to be deleted after `UNDO_TIME`.
 
-    Monitors already scheduled for deletion keep their earlier time.
+    The audit log records each deletion immediately. A monitor that is already scheduled for deletion keeps
+    its earlier time.
     """
     deletion_id, delete_at = uuid7(), now + UNDO_TIME
     chosen = list(monitor_ids)
@@ -63,7 +64,7 @@ async def find_deletion(monitor_id: UUID) -> PendingDeletion | None:
 
 
 async def undo_deletion(team_id: UUID, deletion_id: UUID, *, by: Actor) -> Collection[UUID]:
-    """Cancel a deletion for monitors that are not deleted yet, and return their ids."""
+    """Cancel a deletion for those of its monitors that still exist, and return their ids."""
     async with transaction():
         pending = PendingDeletion.filter(team_id=team_id, deletion_id=deletion_id)
         kept = dict(await pending.select_for_update().values_list("monitor_id", "monitor__name"))
@@ -87,7 +88,7 @@ async def list_deletions(team_id: UUID) -> list[Deletion]:
 async def carry_out_deletions(now: datetime) -> int:
     """Delete monitors whose undo time is over, one per transaction, and return their number.
 
-    Several workers may run this at once. If a process is stopped, the next run deletes the rest.
+    Several workers may run this at once. If a run is interrupted, the next run deletes the remaining ones.
     """
     count = 0
     due = PendingDeletion.filter(delete_at__lte=now).order_by("delete_at")
@@ -98,7 +99,7 @@ async def carry_out_deletions(now: datetime) -> int:
 
 async def _carry_out(pending: PendingDeletion) -> bool:
     async with transaction():
-        # A process that undoes or carries out this deletion locks its row; a locked row is skipped.
+        # A locked row is skipped, because another process is undoing or carrying out this deletion.
         held = PendingDeletion.filter(id=pending.id).select_for_update(skip_locked=True)
         if not await held.exists():
             return False

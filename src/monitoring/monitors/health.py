@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum, auto
 from typing import NamedTuple
 
-# How late the next check may begin before the time counts as unobserved. If a checker dies, its claim lasts
-# 75 seconds at most (the timeout and 15 seconds), and the next claim may come late.
+# How late the next check may begin before time counts as unobserved. If a checker dies, its claim lasts for
+# at most 75 seconds (the timeout plus 15 seconds), and another checker may then claim the monitor late.
 GRACE = timedelta(seconds=120)
 
 
@@ -21,7 +21,7 @@ class Outcome(StrEnum):
 
 
 class State(StrEnum):
-    """How a period of time is counted."""
+    """The state as which a period of a monitor's time is counted."""
 
     PENDING = auto()
     UP = auto()
@@ -61,9 +61,9 @@ class Health(NamedTuple):
 class Observation(NamedTuple):
     """What follows from a check: the new health, state changes, and when an incident opens or is resolved.
 
-    `changes` are oldest first. A change that a streak confirms is dated from the start of the streak. A
-    change replaces an earlier change at the same time, which happens only when an offline period ends and the
-    previous state holds again.
+    `changes` are oldest first. A change that a streak confirms has the time at which the streak started. If
+    an earlier change has the same time, the new change replaces it. This happens only when an offline period
+    ends and the previous state holds again.
     """
 
     health: Health
@@ -83,10 +83,12 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
 ) -> Observation:
     """Return what follows from a monitor's next check. `checked_at` must be later than in all earlier calls.
 
-    A monitor goes down or recovers after a threshold of consecutive outcomes, dated from the first of them. A
-    pending monitor is up after its first success. A blind period, in which this service was offline or made
-    no check, ends the streak and keeps the settled state, because a failure just before or after such a
-    period may be this service's own fault.
+    A monitor goes down after `failure_threshold` consecutive failures, and recovers after
+    `recovery_threshold` consecutive successes. Either change has the time of the first of these checks. A
+    pending monitor is up after its first success.
+
+    A blind period is one in which this service was offline or made no check. It ends the streak and keeps the
+    settled state, because this service itself may have caused a failure just before or after the period.
     """
     was_unwatched = health.seen_until is not None and checked_at > health.seen_until
     before = _blinded(health) if was_unwatched else health
@@ -109,10 +111,10 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
 
 
 def outcome_in_maintenance(outcome: Outcome) -> Outcome:
-    """Return the outcome of a check in maintenance. A failure counts as if there had been no check.
+    """Return the outcome as which a check in maintenance counts: UNKNOWN for a failure, otherwise `outcome`.
 
     A failure therefore opens no incident, and the time after the maintenance is unknown until the next check.
-    Successes count as usual, and resolve an incident that was opened before.
+    A success resolves an incident that was opened before the maintenance.
     """
     return Outcome.UNKNOWN if outcome == Outcome.DOWN else outcome
 

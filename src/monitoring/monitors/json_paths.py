@@ -23,10 +23,10 @@ from jsonpath_rfc9535.selectors import FilterSelector
 from monitoring.contract.document import Json
 from monitoring.monitors.patterns import TooMuchWorkError, UnreadablePatternError, read_pattern
 
-# The limit of work, which takes about 0.2 seconds: the number of values in the response, times the number of
-# characters in the path. It does not apply to a path that consists of names and indexes alone.
+# The limit of the product of the number of values in the response and the number of characters in the path.
+# This much work takes about 0.2 seconds. The limit does not apply to a path of only names and indexes.
 MAX_WORK = 500_000
-MAX_STEPS_IN_FILTER = 10_000  # of a regular expression, per value
+MAX_STEPS_IN_FILTER = 10_000  # the most steps of a regular expression, per value
 MAX_DEPTH = 100
 
 
@@ -39,11 +39,11 @@ class UnreadablePathError(Exception):
 
 
 class CostlyPathError(Exception):
-    """A path whose work may grow faster than the response, such as one with more than one `..`."""
+    """Evaluating a path may take work that grows faster than the response, for example if it has two `..`."""
 
 
 class JsonPath:
-    """A parsed path whose work grows no faster than the response."""
+    """A parsed path. The work to evaluate it grows no faster than the response."""
 
     def __init__(self, written: str) -> None:
         self._size = len(written)
@@ -59,9 +59,9 @@ class JsonPath:
         self._is_singular = self._query.singular_query()
 
     def find(self, value: Json, value_count: int) -> Iterator[Json]:
-        """Yield what the path selects in a value that contains at most `value_count` values.
+        """Yield what the path selects in `value`, which contains at most `value_count` values.
 
-        Raises TooMuchWorkError, also if the path leads deeper than `MAX_DEPTH`.
+        Raises TooMuchWorkError if this takes too much work, or if the path leads deeper than `MAX_DEPTH`.
         """
         if not self._is_singular and value_count * self._size > MAX_WORK:
             raise TooMuchWorkError
@@ -79,12 +79,12 @@ def read_path(written: str) -> JsonPath:
 
 
 def count_values(text: str) -> int:
-    """Return the maximum number of values that a JSON text can contain."""
+    """Return an upper bound of the number of values in a JSON text."""
     return 1 + text.count(",") + text.count("[") + text.count("{")
 
 
 def _is_costly(query: JSONPathQuery) -> bool:
-    """Return whether a path may visit a value more often than it has steps."""
+    """Return whether a path may visit the same value more times than the path has steps."""
     queries = list(_queries_of(query))
     segments = [segment for each in queries for segment in each.segments]
     descents = sum(isinstance(segment, JSONPathRecursiveDescentSegment) for segment in segments)
@@ -92,7 +92,7 @@ def _is_costly(query: JSONPathQuery) -> bool:
 
 
 def _queries_of(query: JSONPathQuery) -> Iterator[JSONPathQuery]:
-    """Yield a query and its filters' queries. Raises CostlyPathError if one of these begins at `$`."""
+    """Yield a query and its filters' queries. Raises CostlyPathError if a filter's query begins at `$`."""
     yield query
     for segment in query.segments:
         for selector in segment.selectors:
@@ -142,7 +142,7 @@ class _Environment(JSONPathEnvironment):
     max_recursion_depth = MAX_DEPTH
 
     def setup_function_extensions(self) -> None:
-        """Replace `match` and `search`, which a hostile pattern could otherwise keep busy forever."""
+        """Replace the library's `match` and `search`, which a hostile pattern could keep busy forever."""
         super().setup_function_extensions()
         self.function_extensions["match"] = _Regexp(is_whole=True)
         self.function_extensions["search"] = _Regexp(is_whole=False)

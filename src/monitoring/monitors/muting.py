@@ -44,9 +44,9 @@ async def unmute_monitor(team_id: UUID, monitor_id: UUID, *, by: Actor) -> None:
 async def mute_monitors(
     team_id: UUID, monitor_ids: Collection[UUID], until: datetime | None, now: datetime, *, by: Actor
 ) -> None:
-    """Mute these monitors of the team until a moment, or until unmuted if `until` is None.
+    """Mute these monitors of the team until `until`, or until they are unmuted if `until` is None.
 
-    Deliveries due before that moment are skipped. Monitors of other teams are ignored.
+    Waiting deliveries that are due before the mute ends are skipped. Monitors of other teams are ignored.
     """
     async with transaction():
         names = await name_monitors(team_id, monitor_ids)
@@ -59,7 +59,7 @@ async def mute_monitors(
 
 
 async def unmute_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, by: Actor) -> Collection[UUID]:
-    """Unmute these monitors. Return the ids of those in the team, including those that were not muted."""
+    """Unmute these monitors. Return the ids of those that belong to the team, whether muted before or not."""
     async with transaction():
         names = await name_monitors(team_id, monitor_ids)
         unmuted = await remove_mutes(team_id, [*names])

@@ -6,11 +6,11 @@ from functools import lru_cache
 
 import re2
 
-# A step is one instruction of the compiled pattern for one byte of text, about 25 ns. RE2 seldom needs all
-# steps.
+# A step is one instruction of the compiled pattern for one byte of text, and takes about 25 ns. RE2 seldom
+# needs as many steps as there can be.
 MAX_STEPS = 50_000_000
 MAX_PROGRAM_SIZE = 5_000
-MAX_BYTES = 1_048_576  # of memory, for a program and its cached states
+MAX_BYTES = 1_048_576  # the most memory that a program and its cached states may use
 
 
 class UnreadablePatternError(Exception):

@@ -1,6 +1,6 @@
 """The SQL that reads monitors for clients, and incidents that need reminders.
 
-Monitors are returned as plain rows, because a list of ORM objects costs four times as much.
+Monitors are returned as plain rows, because creating ORM objects would take four times as long.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import Mute
 
-# Columns by name: those of a monitor, and those of its check state, mute and heartbeat that clients see.
+# A monitor's columns by name, with those columns of its check state, mute and heartbeat that clients see.
 MonitorRow: TypeAlias = "Mapping[str, Any]"
 
 _OF_CHECK_STATE = ("last_checked_at", "next_check_at", "last_response_time_ms", "last_error")
@@ -60,7 +60,7 @@ class MonitorFilter:
 
 
 class MonitorOrder(StrEnum):
-    """The orders of the app's monitor list. Among equal monitors, the newer comes first."""
+    """The orders of the app's monitor list. Among equal monitors, newer ones come first."""
 
     WORST = auto()  # by status, down first
     BEST = auto()
@@ -150,7 +150,7 @@ async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> lis
 
 
 async def find_among(team_id: UUID, wanted: MonitorFilter, monitor_ids: Collection[UUID]) -> set[UUID]:
-    """Return those of these ids whose monitors match a filter."""
+    """Return those of `monitor_ids` whose monitors match a filter."""
     given = [*_conditions(team_id, wanted), _among(monitor_ids)]
     connection = current_backends().database.context.db()
     sql = f"SELECT monitors.id FROM monitors {_where(given)}"  # noqa: S608 - names of our own
@@ -217,7 +217,7 @@ def _conditions(team_id: UUID, wanted: MonitorFilter) -> list[tuple[str, Any]]:
         _of_team(team_id),
         ("monitors.type = {}", wanted.type),
         ("monitors.status = {}", wanted.status),
-        # The column is JSON text: the quotes keep `shop` from matching `shopping`.
+        # The column is JSON text. The quotes ensure that `shop` does not match `shopping`.
         *(("monitors.tags LIKE {} ESCAPE '\\'", _contains(f'"{tag}"')) for tag in wanted.tags),
         ("monitors.paused = {}", wanted.paused),
         ("monitors.search_text LIKE {} ESCAPE '\\'", wanted.search and _contains(wanted.search.casefold())),
@@ -236,7 +236,10 @@ def _values(given: Sequence[tuple[str, Any]]) -> list[Any]:
 
 
 async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
-    """Read the monitors that `source` selects. A subquery selects them first, so only these are joined."""
+    """Read the monitors that `source` selects, in this order.
+
+    A subquery selects the monitors first, so that only their rows are joined with other tables.
+    """
     columns = [
         *(f"monitors.{name}" for name in _columns_of_monitors()),
         *(f"watches.{name}" for name in _OF_CHECK_STATE),
@@ -285,9 +288,9 @@ def _columns_of_monitors() -> Sequence[str]:
 def _of_team(team_id: UUID) -> tuple[str, Any]:
     """Return a condition for a team's monitors that lets PostgreSQL use the index (team, id) for every page.
 
-    With `=`, PostgreSQL would order by the id alone, and might scan the primary key past all monitors that
-    other teams have created since. The array is written out, so that PostgreSQL plans for one element. If the
-    array were a parameter, PostgreSQL would estimate ten elements, and plan every list anew.
+    With `=`, PostgreSQL would order by the id alone. It might then scan the primary key, including all newer
+    monitors of other teams. The array is written into the SQL, so that PostgreSQL plans for one element. If
+    the array were a parameter, PostgreSQL would estimate ten elements, and would plan each query again.
     """
     is_team = "= ANY(ARRAY[{}::uuid])" if is_postgres(current_backends().database.context.db()) else "= {}"
     return f"monitors.team_id {is_team}", str(team_id)

@@ -18,22 +18,22 @@ from monitoring.monitors.request_headers import show_headers
 
 
 async def record_act(monitor: Monitor, action: Action, by: Actor | None) -> None:
-    """Record an action on a monitor; without an actor, do nothing."""
+    """Record an action on a monitor in the audit log. Without an actor (`by`), do nothing."""
     if by:
         await record(monitor.team_id, by, action, monitor.name, monitor.id)
 
 
 def entries_of(monitor: Monitor, action: Action, by: Actor | None) -> list[AuditEntry]:
-    """Return the entry that `record_act` would insert, in a list; empty without an actor."""
+    """Return a list with the entry that `record_act` would insert, or an empty list without an actor."""
     return [make_entry(monitor.team_id, by, action, monitor.name, monitor.id)] if by else []
 
 
 async def record_change(
     monitor: Monitor, before: Configuration, after: Configuration, by: Actor | None
 ) -> None:
-    """Record in the audit log how a monitor's configuration changed; without an actor, do nothing.
+    """Record in the audit log how a monitor's configuration changed. Without an actor, do nothing.
 
-    Both configurations contain the credentials that checks send.
+    Both configurations must contain the real credentials, not masks.
     """
     if by is None:
         return
@@ -49,8 +49,8 @@ async def record_change(
 def name_changed_fields(before: Configuration, after: Configuration) -> list[str]:
     """Return the dotted names of the changed fields, sorted.
 
-    Both configurations contain the credentials that checks send. If only the contract's document has changed,
-    the field `contract` counts as changed.
+    Both configurations must contain the real credentials, not masks. If only the contract's document has
+    changed, the field `contract` counts as changed.
     """
     old, new = ({**each, "contract": conceal_contract(each["contract"])} for each in (before, after))
     changed = find_changed_fields(old, new)
@@ -60,9 +60,9 @@ def name_changed_fields(before: Configuration, after: Configuration) -> list[str
 
 
 def _show(configuration: Configuration) -> Mapping[str, Json]:
-    """Return a configuration for the audit log, with credentials and sent data masked.
+    """Return a configuration for the audit log. Credentials and the data that checks send are masked.
 
-    The audit log is permanent, and the data that checks send may contain passwords and tokens.
+    The data is masked because it may contain passwords and tokens, and the audit log is permanent.
     """
     hidden = {name: MASK if configuration[name] else None for name in ("request_body", "client_certificate")}
     headers = show_headers(configuration["request_headers"])

@@ -1,7 +1,7 @@
 """Stores a monitor's request headers in two columns: all headers, masked, and the encrypted credentials.
 
-An earlier release stored credentials as plain text. They are masked when read. They are encrypted when the
-monitor is changed, or by `encrypt_request_headers`.
+Credentials that an earlier release stored as plain text are masked in responses. They become encrypted when
+the monitor is changed, or by `encrypt_request_headers`.
 """
 
 from __future__ import annotations

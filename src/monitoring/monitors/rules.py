@@ -28,9 +28,10 @@ MAX_REQUEST_HEADERS = 20
 
 
 def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configuration:
-    """Return `given` with defaults for the fields that a client left out. The default name is the URL's host.
+    """Return `given` with defaults for the fields that a client left out.
 
-    Raises Problem for values that the schema allows but that are invalid.
+    The default name is the URL's host, or "Heartbeat". Raises Problem for invalid values that the schema
+    allows.
     """
     _check_readable(given)
     completed = configurations.complete(_with_address(_with_headers_once(given)), defaults, _default_name)
@@ -40,16 +41,16 @@ def complete(given: Mapping[str, Json], defaults: Mapping[str, Json]) -> Configu
 def change(
     configuration: Mapping[str, Json], patch: Mapping[str, Json], defaults: Mapping[str, Json]
 ) -> Configuration:
-    """Return a configuration changed by a merge patch. Request header names match in any case.
+    """Return `configuration` as changed by a merge patch. The case of request header names is ignored.
 
-    A credential that the patch masks keeps its value. Raises Problem if the patch contradicts the monitor's
-    configuration, or contains an invalid value.
+    Where the patch has a mask, the credential keeps its value. Raises Problem if the patch contradicts the
+    monitor's configuration, or contains an invalid value.
     """
     patch = _with_one_schedule(_unmasked(_with_headers_once(patch), configuration))
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
     before = {**configuration, "request_headers": headers}
     if patch.get("contract"):
-        before["contract"] = None  # the patch contains the whole contract
+        before["contract"] = None  # the patch already contains the complete contract
     after = _with_settings(configurations.change(before, patch, defaults, _default_name))
     if after["type"] != before["type"]:
         raise Problem("monitor_type_kept", type=before["type"])
@@ -63,10 +64,10 @@ def change(
 def replace(
     configuration: Mapping[str, Json], given: Mapping[str, Json], defaults: Mapping[str, Json]
 ) -> Configuration:
-    """Return the configuration that replaces `configuration`: `given`, with defaults as `complete` adds them.
+    """Return the configuration that replaces `configuration`: `given`, completed with defaults by `complete`.
 
-    If `given` omits the client certificate, the certificate is kept, because no response shows it. Raises
-    Problem as `complete` does, and if the type changes.
+    If `given` omits the client certificate, the stored certificate is kept, because no response shows it.
+    Raises Problem as `complete` does, and if the type changes.
     """
     after = complete({"client_certificate": configuration["client_certificate"], **given}, defaults)
     if after["type"] != configuration["type"]:
@@ -103,7 +104,7 @@ def _default_name(configuration: Configuration) -> str:
 
 
 def _with_one_schedule(patch: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the patch extended so that a new period removes the cron expression, and vice versa."""
+    """Extend the patch, so that a new period removes the cron expression, and vice versa."""
     settings = patch.get(HEARTBEAT) or {}
     for one, other in (("cron", "period_seconds"), ("period_seconds", "cron")):
         if settings.get(one) is not None and other not in settings:
@@ -112,7 +113,7 @@ def _with_one_schedule(patch: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _judged(configuration: Configuration) -> Configuration:
-    """Return `configuration` as it is. Raises Problem for invalid settings that no schema can reject."""
+    """Return `configuration` unchanged. Raises Problem for invalid settings that no schema can reject."""
     demand_readable(configuration)
     if configuration["type"] == HEARTBEAT:
         judge_schedule(configuration[HEARTBEAT])
@@ -120,7 +121,10 @@ def _judged(configuration: Configuration) -> Configuration:
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the fields with one header for names that differ only in case: the last that is not null."""
+    """Return the fields without duplicates among header names that differ only in case.
+
+    Of such headers, the last one that is not null is kept.
+    """
     if not (headers := fields.get("request_headers")):
         return fields
     last = {name.lower(): name for name, value in headers.items() if value is not None}
@@ -129,15 +133,15 @@ def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the headers without those that the patch contains in another case."""
+    """Return the headers without those whose names the patch spells with other upper and lower case."""
     patched = {name.lower() for name in patch}
     return {name: value for name, value in headers.items() if name in patch or name.lower() not in patched}
 
 
 def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the patch with masks replaced by the monitor's credentials.
+    """Return the patch with each mask replaced by the monitor's credential.
 
-    Raises Problem for a mask that has no credential.
+    Raises Problem if the monitor has no credential for a mask.
     """
     if patch.get("client_certificate") == MASK:
         if configuration["client_certificate"] is None:
@@ -156,7 +160,8 @@ def _unmasked(patch: Mapping[str, Json], configuration: Mapping[str, Json]) -> M
 def _check_together(before: Configuration, after: Configuration) -> None:
     """Raise Problem if a change breaks the OpenAPI document's rules about combinations of fields.
 
-    If `before` breaks the rules already, because an earlier release stored it, the change is accepted.
+    If `before` already breaks these rules, the change is accepted. An earlier release may have stored such a
+    configuration.
     """
     problem = _find_contradiction(after)
     if problem and not _find_contradiction(before):

@@ -48,8 +48,8 @@ async def create_monitor(
 ) -> Monitor:
     """Create a monitor.
 
-    Raises Problem if the team has as many monitors as its plan allows, or if the operator does not allow such
-    a monitor.
+    Raises Problem if the configuration is invalid, if the team already has as many monitors as its plan
+    allows, or if the operator does not allow this kind of monitor.
     """
     configuration = rules.complete(given, default_configuration())
     demand_offered(configuration, current_backends().settings)
@@ -65,8 +65,8 @@ async def create_monitor(
         **store_configuration(configuration),
     )
     async with transaction() as connection:
-        # This locks the team. Concurrent requests cannot exceed the limit, and no new maintenance window is
-        # missed.
+        # Incrementing the count locks the team's row. Concurrent requests therefore cannot exceed the limit,
+        # and a maintenance window that is created at the same time applies to this monitor, too.
         has_room = Team.filter(id=team_id, monitors_count__lt=F("max_monitors"))
         if not await has_room.update(monitors_count=F("monitors_count") + 1):
             team = await Team.get(id=team_id)
@@ -79,7 +79,7 @@ async def create_monitor(
 
 
 async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return the names, by id, of the monitors with these ids that belong to the team."""
+    """Return the names of those of these monitors that belong to the team, by id."""
     found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
     return dict(await found.values_list("id", "name")) if monitor_ids else {}
 
@@ -176,7 +176,7 @@ async def delete_monitor(
     An open incident is resolved first. The monitor's incidents are kept.
     """
     async with transaction():
-        # The team is locked first, in the same order as by `act_once`, so that the two never deadlock.
+        # The team is locked first, because `act_once` locks it first, too. Another order could deadlock.
         await Team.filter(id=team_id).update(monitors_count=F("monitors_count") - 1)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         now = current_backends().clock.now()
@@ -188,8 +188,8 @@ async def delete_monitor(
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:
     """Lock a monitor's rows until the transaction ends, and return the monitor.
 
-    The check state is locked first, as it is when checks are stored, to prevent deadlocks. Raises Problem if
-    the team has no such monitor, or if `if_match` does not match its version.
+    The check state is locked first, because storing checks locks it first, too. Another order could deadlock.
+    Raises Problem if the team has no such monitor, or if `if_match` does not match its version.
     """
     check_state = await CheckState.select_for_update().get_or_none(monitor_id=monitor_id)
     monitor = await Monitor.select_for_update().get_or_none(id=monitor_id, team_id=team_id)
@@ -222,13 +222,13 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
 def _search_text(configuration: Configuration) -> str:
     """Return the name and the URL, case-folded, for searches.
 
-    The case is folded here because databases fold only ASCII, or depend on their locale.
+    The case is folded here, because a database folds only ASCII, or folds according to its locale.
     """
     return f"{configuration['name']}\n{configuration['url']}".casefold()
 
 
 async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool, by: Actor) -> None:
-    """Set `paused` of these monitors of the team. Monitors that already have this value are skipped."""
+    """Set `paused` on these monitors of the team. Monitors that already have this value are skipped."""
     async with transaction():
         changed = await _lock_monitors(team_id, monitor_ids, paused=not paused)
         now = datetime.now(UTC)
@@ -254,7 +254,7 @@ async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bo
 
 
 async def _lock_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool) -> list[Monitor]:
-    """Lock the check states of these monitors, then lock and return the monitors with this `paused`."""
+    """Lock the check states of these monitors, then lock and return the monitors that have this `paused`."""
     ids = list(await name_monitors(team_id, monitor_ids))
     check_states = CheckState.filter(monitor_id__in=ids).order_by("monitor_id").select_for_update()
     by_monitor = {check_state.monitor_id: check_state for check_state in await check_states}

@@ -19,7 +19,7 @@ class Warnings(NamedTuple):
 
     `certificate_told_days` is the smallest of CERTIFICATE_DAYS that the current certificate has reached, or
     None. `is_degradation_told` means that the monitor was announced as degraded. `degradation_streak` counts
-    consecutive checks that contradict this.
+    consecutive checks whose outcome contradicts `is_degradation_told`.
     """
 
     certificate_told_days: int | None = None
@@ -30,10 +30,11 @@ class Warnings(NamedTuple):
 def weigh_degradation(
     warnings: Warnings, outcome: Outcome, *, failure_threshold: int, recovery_threshold: int
 ) -> Warnings:
-    """Return the warnings after a check. Degradation begins or ends after a threshold of consecutive checks.
+    """Return the warnings after a check.
 
-    A failed check ends the streak, because failures are reported as incidents. A check with an unknown
-    outcome changes nothing.
+    Degradation begins after `failure_threshold` consecutive degraded checks, and ends after
+    `recovery_threshold` consecutive checks that are up. A failed check resets this count, because failures
+    are reported as incidents. A check with an unknown outcome changes nothing.
     """
     if outcome == Outcome.UNKNOWN:
         return warnings
@@ -50,8 +51,8 @@ def weigh_degradation(
 def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnings:
     """Return the warnings with the smallest of CERTIFICATE_DAYS that a certificate has reached.
 
-    It is None if the certificate is valid for longer. If `time_left` is None, for example because the server
-    did not respond, nothing changes.
+    This number is None if the certificate is valid for longer than all of CERTIFICATE_DAYS. If `time_left` is
+    None, for example because the server did not respond, nothing changes.
     """
     if time_left is None:
         return warnings
@@ -61,9 +62,10 @@ def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnin
 
 
 def is_certificate_to_tell(before: Warnings, after: Warnings) -> bool:
-    """Return whether to announce the expiry of a certificate: it has reached fewer days than were announced.
+    """Return whether to announce a certificate's expiry.
 
-    A renewed certificate has not.
+    This is so if the certificate has reached a smaller number of days than was announced. A renewed
+    certificate has more days left, so its expiry is not announced.
     """
     told, reached = before.certificate_told_days, after.certificate_told_days
     return reached is not None and (told is None or reached < told)

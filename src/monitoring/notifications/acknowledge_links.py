@@ -23,7 +23,7 @@ class AcknowledgeLink:
 
 
 def write_acknowledge_link(delivery: NotificationDelivery, base_url: str) -> str | None:
-    """Return a delivery's acknowledge link, or None if its event has no link.
+    """Return a delivery's acknowledge link, or None if events of its type have none.
 
     All attempts to send the delivery have the same link.
     """

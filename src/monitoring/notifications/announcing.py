@@ -25,19 +25,19 @@ from monitoring.notifications.queries import hold_channels
 from monitoring.notifications.routing import BEGINNINGS, Announcement, Hold, Route
 from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 
-# The number of rows in one INSERT statement, which stays far below the statement timeout.
+# The number of rows in one INSERT statement. It is low enough to stay far below the statement timeout.
 INSERTED_AT_ONCE = 2000
 
 
 async def announce(announcements: Sequence[Announcement], *, at_once: bool = False) -> list[UUID]:
     """Queue each event for every channel of its team that subscribes to it, within the caller's transaction.
 
-    Each message names the team, because several teams may use the same address. `at_once` is for events that
-    a person requested: it bypasses the channel's delay, quiet hours and digests.
+    Each message names the team, because several teams may use the same email address or URL. `at_once` is for
+    events that a person requested, and bypasses the channel's delay, quiet hours and digests.
 
-    Returns the ids of deliveries to send after the commit, with `tasks.nudge`: for each channel, at most as
-    many as may be sent concurrently. Finished attempts start the others, and the sweep finds deliveries that
-    are due later.
+    Returns the ids of deliveries to send after the commit, with `tasks.nudge`. For each channel, these are at
+    most as many as may be sent concurrently. Finished attempts start the channel's other deliveries, and the
+    sweep finds deliveries that are due later.
     """
     now = current_backends().clock.now()
     async with transaction() as connection:

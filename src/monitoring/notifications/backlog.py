@@ -15,7 +15,7 @@ from monitoring.metrics import (
 )
 from monitoring.notifications.models import NotificationDelivery
 
-# A comparison with this time lets SQLite use the `due_at` index. `IS NOT NULL` would scan every delivery.
+# Comparing `due_at` with this time lets SQLite use the index. `IS NOT NULL` would scan all deliveries.
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 

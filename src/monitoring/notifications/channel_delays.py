@@ -10,17 +10,17 @@ from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 from monitoring.notifications.retries import OVER_BEFORE_THE_DELAY, TAKEN_BEFORE_THE_DELAY
 from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS, Announcement, Route
 
-# A channel id, and an incident or monitor id.
+# The id of a channel, and the id of the incident or monitor that a delivery is about.
 Told = tuple[UUID, UUID | None]
 
 
 async def end_delays(
     announcements: Sequence[Announcement], routes: Mapping[UUID, Iterable[Route]]
 ) -> set[Told]:
-    """Skip delayed deliveries about incidents and degradations that these events end.
+    """Skip delayed deliveries about the beginning of incidents and degradations that these events end.
 
     Runs in the caller's transaction. Returns the (channel, subject) pairs for which the channel was never
-    notified of the beginning, and therefore need not be notified of the end.
+    notified of the beginning. These channels need not be notified of the end.
     """
     endings = {each.subject_id: each for each in announcements if each.event in BEGINNINGS}
     if not endings:
@@ -49,9 +49,9 @@ async def end_delays(
 
 
 async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[Told, NotificationDelivery]:
-    """Return the last delivery that reports the beginning of a subject, by channel and subject.
+    """Return the last delivery that reports the beginning of each subject, by channel and subject.
 
-    The delivery may be a digest.
+    A delivery may have become a digest.
     """
     beginnings = NotificationDelivery.filter(
         subject_id__in=list(endings), event__in=[*set(BEGINNINGS.values()), DIGEST]
@@ -64,7 +64,7 @@ async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[
 def _is_early(
     delivery: NotificationDelivery, route: Route | None, endings: Mapping[UUID | None, Announcement]
 ) -> bool:
-    """Return whether a pending delivery's delay had not passed when its subject ended.
+    """Return whether a delivery is pending, and its subject ended before the channel's delay had passed.
 
     Other reasons to wait, such as quiet hours, do not count.
     """
@@ -75,7 +75,10 @@ def _is_early(
 
 
 async def _lock_untouched(delivery_ids: Sequence[UUID]) -> Sequence[NotificationDelivery]:
-    """Lock and return the pending deliveries without any attempt, so that no attempt can start."""
+    """Lock and return those of these deliveries that are pending and have had no attempt.
+
+    Because of the lock, no attempt can start.
+    """
     if not delivery_ids:
         return []
     untouched = NotificationDelivery.filter(

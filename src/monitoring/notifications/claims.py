@@ -40,7 +40,7 @@ from monitoring.notifications.retries import (
 from monitoring.notifications.routing import ASKED_FOR, PAGERS, Hold, route_of
 from monitoring.notifications.scheduling import LEASE, has_room, is_due
 
-# How long a delivery waits at the concurrency limit, unless a finished attempt starts it first.
+# How long a delivery is postponed at the concurrency limit, unless a finished attempt starts it earlier.
 NO_ROOM_WAIT = timedelta(seconds=5)
 
 
@@ -48,11 +48,12 @@ NO_ROOM_WAIT = timedelta(seconds=5)
 class DeliveryClaim(Claim[NotificationDelivery]):
     """The exclusive right to send a delivery to its channel.
 
-    `had_arrived` is whether an earlier attempt may have arrived. During this attempt the row's
-    `may_have_arrived` is true, in case the worker dies.
+    `had_arrived` is whether an earlier attempt may have reached the receiver. During this attempt, the row's
+    `may_have_arrived` is true, because the worker may die after it has sent the delivery.
     """
 
-    # The receiver may already have the delivery under this id, so it must not become or join a digest.
+    # Clearing the hold keeps the delivery out of digests, because the receiver may already have the delivery
+    # with this id.
     when_given_back: ClassVar[Mapping[str, object]] = {"nudged_at": None, "hold": None}
 
     channel: NotificationChannel
@@ -64,8 +65,8 @@ async def claim_delivery(delivery_id: UUID) -> DeliveryClaim | None:
 
     The delivery is postponed while its channel or team is at the concurrency limit, during quiet hours, or
     while an earlier message about the incident is pending. It fails if its channel is disabled or
-    unconfirmed, or if no attempt is left because a worker died during each one. It is skipped if a later
-    event has made it superfluous.
+    unconfirmed, or if no attempt is left. The latter happens if a worker died during the last attempt. It is
+    skipped if a later event has superseded it.
     """
     async with DeliveryClaim.beginning(NotificationDelivery.filter(id=delivery_id)) as claim_id:
         return await _claim(delivery_id, claim_id)
@@ -78,7 +79,7 @@ async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
         found = await due.only("channel_id").first()
         if found is None:
             return None
-        # The channel is always locked before its deliveries, so that claims are counted serially.
+        # The channel is always locked before its deliveries, so that concurrent claims are counted in turn.
         channel = await NotificationChannel.select_for_update(no_key=True).get_or_none(id=found.channel_id)
         delivery = await due.select_for_update(skip_locked=True).first()
         if channel is None or delivery is None:
@@ -121,9 +122,9 @@ async def _postpone(
 async def _take_parts(
     delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
 ) -> list[NotificationDelivery] | None:
-    """Skip superseded deliveries, and return the deliveries to send together with this one as a digest.
+    """Skip superseded deliveries, and return the deliveries to send in a digest with `delivery`.
 
-    Returns None if the delivery itself was skipped, or must wait for an earlier delivery.
+    Returns None if `delivery` itself was skipped, or must wait for an earlier delivery.
     """
     parts = await find_parts(delivery, channel, now)
     blockers = await find_blockers([delivery, *parts], now)

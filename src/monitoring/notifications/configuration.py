@@ -26,7 +26,7 @@ __all__ = [
     "secret_fields",
 ]
 
-# The fields with their own columns. Type-specific fields are in the column `settings`.
+# The fields that have their own columns. Fields of only one channel type are in the column `settings`.
 _COLUMNS = ("type", "name", "url", "events", "enabled")
 
 
@@ -38,7 +38,7 @@ def configuration_of(channel: NotificationChannel) -> Configuration:
 
 
 def columns_of(configuration: Configuration) -> dict[str, Any]:
-    """Return the column values that store a configuration, which is in the format of responses."""
+    """Return the column values that store a configuration. The configuration has the format of responses."""
     settings = {name: value for name, value in configuration.items() if name not in _COLUMNS}
     return {"url": "", **{name: configuration[name] for name in _COLUMNS if name in configuration}} | {
         "settings": settings

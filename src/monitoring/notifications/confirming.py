@@ -12,14 +12,14 @@ from monitoring.notifications.announcing import make_delivery
 from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.routing import Announcement
 
-# The factor by which a team's rate limit exceeds that of one address.
+# The factor by which a team's rate limit exceeds the rate limit for one email address.
 ADDRESSES_OF_A_TEAM = 4
 
 
 async def ask_reader(channel: NotificationChannel) -> None:
     """Queue a confirmation request, in the caller's transaction. Raises `Problem("rate_limited")`.
 
-    No task is queued, because the sweep finds the delivery within seconds.
+    This queues no task for the delivery, because the sweep finds it within seconds.
     """
     await count_question(channel)
     team = await Team.get(id=channel.team_id)
@@ -37,9 +37,9 @@ async def count_question(channel: NotificationChannel) -> None:
 
 
 async def count_unrequested(team_id: UUID, address: str) -> None:
-    """Count an unsolicited message against the rate limits. Raises `Problem("rate_limited")`.
+    """Count a message that its reader has not requested. Raises `Problem("rate_limited")`.
 
-    Each team has its own limits, so that no team can exhaust another's.
+    Each team has its own limits, so that no team can exhaust another team's limits.
     """
     of_address = current_backends().settings.rate_limit_confirmations
     of_team = replace(of_address, name="confirmations_of_team", limit=ADDRESSES_OF_A_TEAM * of_address.limit)

@@ -29,7 +29,7 @@ from monitoring.notifications.recording import record_act
 from monitoring.notifications.retries import CHANNEL_DISABLED
 from monitoring.notifications.routing import TEST, Announcement
 
-# How long a test waits for its attempt to end. The receiver's own timeout may be longer.
+# How long a caller waits for a test's first attempt. An attempt may take longer.
 TEST_PATIENCE = timedelta(seconds=10)
 
 MOST_ABOUT = 200
@@ -51,7 +51,7 @@ async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
 async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
     """Return a delivery once its first attempt has ended, or after TEST_PATIENCE; None if it was deleted.
 
-    The attempt runs in a worker, so that API processes need no outgoing connections.
+    The attempt runs in a worker, because API processes should not need outgoing connections.
     """
     return await wait_until(
         lambda delivery: delivery is None or _was_tried(delivery),
@@ -79,7 +79,7 @@ async def list_deliveries_about(
 ) -> list[NotificationDelivery]:
     """Return up to MOST_ABOUT deliveries about a subject, such as an incident, with their channels.
 
-    They are in order of age, oldest first by default. Deliveries are kept for 30 days.
+    The oldest delivery is first, unless `newest_first` is set. Deliveries are kept for 30 days.
     """
     about = NotificationDelivery.filter(subject_id=subject_id, channel__team_id=team_id)
     return await about.order_by("-id" if newest_first else "id").limit(MOST_ABOUT).select_related("channel")
@@ -93,10 +93,10 @@ def is_somebody_told(deliveries: Iterable[NotificationDelivery]) -> bool:
 async def redeliver(
     team_id: UUID, channel_id: UUID, delivery_id: UUID, *, by: Actor | None = None
 ) -> NotificationDelivery:
-    """Make a delivery due and reset its attempts and result.
+    """Make a delivery due again, and reset its attempts and result.
 
-    An attempt in progress continues, but its result is discarded. The next attempt waits until the lease of
-    that attempt expires, so repeated calls never cause concurrent attempts. Raises Problem if the delivery is
+    An attempt in progress continues, but its result is discarded. The delivery is due when the lease of that
+    attempt expires, so repeated calls never cause concurrent attempts. Raises Problem if the delivery is
     missing, or if its channel is disabled or unconfirmed.
     """
     async with transaction():
@@ -125,7 +125,7 @@ async def redeliver(
 async def end_waiting_deliveries(channel_id: UUID) -> int:
     """Fail a disabled channel's waiting deliveries, and return their number.
 
-    Deliveries that are being sent, alone or in a digest, are left to their attempts.
+    Deliveries that are being sent, alone or in a digest, are left unchanged, and their attempts continue.
     """
     of_channel = NotificationDelivery.filter(channel_id=channel_id)
     under_way = await of_channel.filter(claim__isnull=False).values_list("id", flat=True)
@@ -138,7 +138,7 @@ async def end_waiting_deliveries(channel_id: UUID) -> int:
 async def _lock_channel(team_id: UUID, channel_id: UUID, *, absent: str) -> NotificationChannel:
     """Lock an enabled channel until the transaction ends.
 
-    Raises the Problem named by `absent` if it is missing, and another Problem if it is disabled.
+    Raises the Problem named `absent` if the channel is missing, and another Problem if it is disabled.
     """
     locked = NotificationChannel.select_for_update(no_key=True)
     channel = await locked.get_or_none(id=channel_id, team_id=team_id)

@@ -12,14 +12,14 @@ from monitoring.notifications.models import DeliveryStatus, NotificationChannel,
 from monitoring.notifications.retries import MAX_ATTEMPTS
 from monitoring.notifications.routing import Announcement
 
-# After this many consecutive permanent failures, the channel is considered misconfigured.
+# After this many consecutive permanent failures, a channel is considered misconfigured.
 MOST_REFUSED = 10
 
 MAX_REASON_CHARACTERS = 255
 
 
 async def disable(channel: NotificationChannel, reason: str, now: datetime) -> list[UUID]:
-    """Disable a channel, unless it was changed meanwhile, and notify the team's other channels.
+    """Disable a channel, unless it has been changed since it was read. Notify the team's other channels.
 
     Runs in the caller's transaction. Returns the ids of deliveries to send after the commit, with `nudge`.
     """
@@ -45,9 +45,9 @@ async def disable(channel: NotificationChannel, reason: str, now: datetime) -> l
 async def find_failure(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
     """Return why to disable a channel after a delivery's permanent failure, or None to keep it enabled.
 
-    A channel is disabled if all attempts of the delivery failed, over some 27 hours, and nothing else was
-    delivered meanwhile. It is also disabled if the last MOST_REFUSED messages since its last change all
-    failed. A digest counts as one message.
+    A channel is disabled if all attempts of the delivery failed, which takes about 27 hours, and if nothing
+    else was delivered in that time. A channel is also disabled if the last MOST_REFUSED messages since its
+    last change all failed. A digest counts as one message.
     """
     said = delivery.error_message or ""
     those = NotificationDelivery.filter(channel_id=channel.id)

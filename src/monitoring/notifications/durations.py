@@ -9,7 +9,7 @@ _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
 def duration_in_words(duration: timedelta) -> str:
-    """Render a duration, rounded down to its largest unit: 2 hours, 1 minute, less than a second."""
+    """Render a duration, rounded down to its largest unit, such as "2 hours" or "less than a second"."""
     seconds = int(duration.total_seconds())
     for unit_seconds, unit in _UNITS:
         if count := seconds // unit_seconds:
@@ -18,7 +18,7 @@ def duration_in_words(duration: timedelta) -> str:
 
 
 def moment_in_words(timestamp: str) -> str:
-    """Render a timestamp of an event or response to the second, in UTC."""
+    """Render a timestamp of an event or response in UTC, without fractions of a second."""
     return datetime.fromisoformat(timestamp).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 

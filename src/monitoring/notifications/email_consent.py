@@ -13,10 +13,10 @@ UNSUBSCRIBED = "A reader of the address unsubscribed"
 
 
 async def confirm(linked: NotificationChannel) -> bool:
-    """Confirm the address of `linked`, the channel of a link, which allows notifications to it.
+    """Confirm the email address of a channel, so that notifications may be sent to it.
 
-    Returns whether this changed anything. Does nothing if a reader has confirmed or unsubscribed since
-    `linked` was read.
+    `linked` is the channel that the reader's link is for. Returns whether this changed anything. Does nothing
+    if a reader has confirmed or unsubscribed since `linked` was read.
     """
     async with transaction():
         channel = await _lock(linked)
@@ -28,9 +28,10 @@ async def confirm(linked: NotificationChannel) -> bool:
 
 
 async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
-    """Disable `linked`, the channel of a link, until a reader confirms its address again.
+    """Disable a channel until a reader confirms its email address again.
 
-    Returns whether this changed anything, and the ids of deliveries to send next, with `nudge`.
+    `linked` is the channel that the reader's link is for. Returns whether this changed anything, and the ids
+    of deliveries to send next, with `nudge`.
     """
     async with transaction():
         channel = await _lock(linked)

@@ -18,9 +18,9 @@ from monitoring.notifications.models import NotificationChannel, NotificationDel
 CONFIRM = "confirm-email"
 UNSUBSCRIBE = "unsubscribe"
 
-# As long as the delivery log is kept, because a confirmation request can be redelivered from it.
+# This is how long the delivery log is kept, because a confirmation request can be redelivered from the log.
 CONFIRMATION_VALID_FOR = timedelta(days=30)
-# Readers also unsubscribe through links in old messages.
+# This is longer, because readers also unsubscribe through links in old messages.
 UNSUBSCRIBE_VALID_FOR = timedelta(days=365)
 
 
@@ -53,7 +53,10 @@ async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
 
 
 def is_used_up(token: str, channel: NotificationChannel) -> bool:
-    """Return whether a confirmation token is invalid, or a reader has confirmed or unsubscribed since."""
+    """Return whether a confirmation token is invalid or outdated.
+
+    It is outdated if a reader has confirmed or unsubscribed since the token was created.
+    """
     claims = read_link(CONFIRM, token)
     if claims is None or "asked_at" not in claims:
         return True
@@ -71,5 +74,5 @@ def _write(purpose: str, claims: Mapping[str, str], expires_at: datetime, base_u
 
 
 def _digest(address: str) -> str:
-    """Return a hash of an address, to keep it out of links, which are forwarded and logged."""
+    """Return a hash of an email address. Links contain this hash, because they are forwarded and logged."""
     return hashlib.sha256(address.encode()).hexdigest()[:32]

@@ -17,12 +17,12 @@ from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.models import WEBHOOK, NotificationChannel, ReceiverExam
 from monitoring.notifications.recording import record_act
 
-# How long a caller waits: an exam's maximum duration, and the time until a worker begins it.
+# How long a caller waits. This covers the time until a worker begins an exam, and an exam's maximum duration.
 PATIENCE = timedelta(seconds=35)
 
 
 async def queue_exam(team_id: UUID, channel_id: UUID, *, by: Actor | None = None) -> ReceiverExam:
-    """Queue an exam of a channel's receiver, replacing the channel's last exam.
+    """Queue an exam of a channel's receiver. It replaces the channel's last exam.
 
     Raises Problem if the channel is missing, disabled or not a webhook.
     """
@@ -45,7 +45,7 @@ async def queue_exam(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
 async def run_exam(exam_id: UUID, sender: Sender) -> None:
     """Examine a receiver and store the results, unless the exam has already begun or was deleted.
 
-    A sandbox sends nothing: scripted hosts return their scripted responses, and all others accept every
+    A sandbox sends nothing. Scripted hosts return their scripted responses, and all other hosts accept every
     message.
     """
     now = current_backends().clock.now()
@@ -60,7 +60,7 @@ async def run_exam(exam_id: UUID, sender: Sender) -> None:
 async def wait_for_report(exam_id: UUID) -> ReceiverExam | None:
     """Return an exam once it has ended, or after PATIENCE; None if another exam replaced it.
 
-    The exam runs in a worker, so that API processes need no outgoing connections.
+    The exam runs in a worker, because API processes should not need outgoing connections.
     """
     return await wait_until(
         lambda exam: exam is None or exam.results is not None,

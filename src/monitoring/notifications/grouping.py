@@ -1,6 +1,6 @@
-"""Combines bursts of events into one message, a digest, for channels that people read.
+"""Combines bursts of events into one message, which is called a digest, for channels that people read.
 
-Channels that programs read, such as webhooks and pagers, get one message for each event.
+Channels that programs read, such as webhooks and pagers, get a separate message for each event.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from monitoring.notifications.scheduling import is_due
 
 DIGEST = "digest"
 
-# More than MOST_BEFORE_A_STORM messages to one channel within STORM_TIME are a storm. The first ones are sent
-# immediately, and the others are combined when the time is over. A burst above the limit after a quiet period
-# is combined and sent immediately.
+# More than MOST_BEFORE_A_STORM messages to one channel within STORM_TIME are a storm. The messages up to this
+# number are sent immediately, and the others are combined at the end of STORM_TIME. If more messages than
+# this number arise together after a quiet period, they are combined and sent immediately.
 STORM_TIME = timedelta(seconds=60)
 MOST_BEFORE_A_STORM = 3
 
-# A monitor with more incidents than this within an hour is flapping. The last separate message says so. Then
-# there is one message every ten minutes, so a lasting outage is reported at most ten minutes late.
+# A monitor with more incidents than this within an hour is flapping. The last separate message says so. After
+# that, a digest is sent every ten minutes, so a lasting outage is reported at most ten minutes late.
 MOST_BEFORE_FLAPPING = 4
 FLAPPING_TIME = timedelta(minutes=10)
 
@@ -47,7 +47,7 @@ class Queued(NamedTuple):
 
 
 async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
-    """Postpone those of these new, unsaved deliveries that are to be combined in a digest."""
+    """Postpone those of these new, unsaved deliveries that will be combined in a digest."""
     by_channel = defaultdict(list)
     for each in queued:
         is_about_incident = each.announcement.event.startswith("incident.")
@@ -64,14 +64,17 @@ async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
 
 
 def may_join_others(delivery: NotificationDelivery, channel: NotificationChannel) -> bool:
-    """Return whether a delivery may be part of a digest: it waits for one, and has not been attempted."""
+    """Return whether a delivery may be part of a digest.
+
+    This is so if people read its channel, it has one of the holds in GATHERED, and it has had no attempt.
+    """
     return delivery.hold in GATHERED and not delivery.attempts and route_of(channel).is_read_by_people
 
 
 async def find_parts(
     delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
 ) -> list[NotificationDelivery]:
-    """Lock and return the other due deliveries that may be sent in one digest with the given one.
+    """Lock and return the other due deliveries that may be sent in one digest with `delivery`.
 
     Runs in the claim's transaction, which has locked the channel.
     """
@@ -84,7 +87,7 @@ async def find_parts(
 async def merge_parts(
     delivery: NotificationDelivery, parts: Sequence[NotificationDelivery], now: datetime
 ) -> None:
-    """Turn a delivery into a digest that includes `parts`, unless there are none. The caller saves it."""
+    """Turn `delivery` into a digest that includes `parts`. The caller saves it. Without parts, do nothing."""
     if not parts:
         return
     in_order = sorted([delivery, *parts], key=lambda each: each.id)
@@ -125,7 +128,7 @@ def _hold(those: Iterable[Queued], why: Hold, until: datetime) -> None:
 
 
 async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> datetime | None:
-    """Return the due time of the channel's newest delivery that waits for this reason, or None without one.
+    """Return the due time of the channel's newest delivery that waits with the hold `why`, or None.
 
     New deliveries get the same due time, so that one digest combines all of them.
     """

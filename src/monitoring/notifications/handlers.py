@@ -178,6 +178,6 @@ async def _count(request: Request, caller: Caller) -> None:
 
 
 async def _nudged(reply: Reply) -> Reply:
-    """Queue a task that sends the delivery in a response. For a repeated request, this has no effect."""
+    """Queue a task that sends the delivery in a response. If a request is repeated, the task does nothing."""
     await nudge([UUID(reply.json_value()["id"])])
     return reply

@@ -1,8 +1,8 @@
-"""Orders deliveries: a channel's messages about one incident are sent one at a time, in order.
+"""Orders deliveries: a channel's messages about the same incident are sent one at a time, in order.
 
-Superseded messages are skipped, so that no retry reports an outage that is over. Messages about a monitor's
-degradations are ordered, too. Callers must have locked the channel's row, so that two workers never handle
-the same messages concurrently.
+Superseded messages are skipped, so that no retry reports an outage that is already over. Messages about a
+monitor's degradations are ordered, too. Callers must have locked the channel's row, so that two workers never
+handle the same messages concurrently.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitoring.notifications.models import DeliveryStatus, NotificationDelivery
 from monitoring.notifications.retries import explain_superseded
 from monitoring.notifications.routing import ACKNOWLEDGED, BEGINNINGS, REMINDER, Hold
 
-# By event: the pending events about the same subject that it supersedes.
+# For each event, the pending events about the same subject that it supersedes.
 _SUPERSEDED_BY: Mapping[str, Collection[str]] = {
     ACKNOWLEDGED: {REMINDER},
     "incident.resolved": {"incident.opened", ACKNOWLEDGED, REMINDER},
@@ -29,18 +29,18 @@ _SUPERSEDED_BY: Mapping[str, Collection[str]] = {
 }
 _ORDERED = {*_SUPERSEDED_BY, *BEGINNINGS.values(), REMINDER}
 
-# The order of an incident's events, independent of the clocks of the processes that announced them.
+# The order of an incident's events. It does not depend on the clocks of the processes that announce them.
 _RANKS = {"incident.opened": 0, ACKNOWLEDGED: 1, REMINDER: 1, "incident.resolved": 2}
 
-# How long a message waits for another message that is being sent, unless the end of that attempt releases it.
+# How long a message waits while another message is being sent. The end of that attempt releases it earlier.
 LOOK_AGAIN = timedelta(seconds=5)
 
 
 class Blockers(NamedTuple):
     """The obstacles to sending due deliveries.
 
-    `superseded` are deliveries to skip first, each with the superseding event. `waits` maps the ids of
-    deliveries that must wait to the time until which they wait.
+    `superseded` are deliveries to skip first, each with the superseding event. `waits` contains, by id, the
+    deliveries that must wait, each with the time until which it waits.
     """
 
     superseded: Sequence[tuple[NotificationDelivery, str]]
@@ -54,14 +54,14 @@ class _Event(NamedTuple):
     subject_id: UUID | None
 
 
-# By superseded event: the last superseding delivery, and the superseding event in it.
+# For each superseded event, the last delivery that supersedes it, and the superseding event in this delivery.
 _Supersessions = dict[_Event, tuple[NotificationDelivery, str]]
 
 
 async def find_blockers(wanted: Sequence[NotificationDelivery], now: datetime) -> Blockers:
     """Return which deliveries to skip before sending `wanted`, and which of `wanted` must wait.
 
-    `wanted` are deliveries to one channel, to be sent as one message. They may be superseded themselves.
+    `wanted` are deliveries to one channel that would be sent as one message. They, too, may be superseded.
     """
     others = await _find_others(wanted)
     waiting = {each.id: each for each in others}
@@ -72,7 +72,7 @@ async def find_blockers(wanted: Sequence[NotificationDelivery], now: datetime) -
     waits: dict[UUID, datetime] = {}
     supersessions = _supersessions_in([*wanted, *others])
     for each in wanted:
-        # Deliveries in a digest are sent with it.
+        # A delivery in a digest is sent with the digest.
         earlier = {row.digest_id or row.id for row in before[each.subject_id] if _is_before(row, each)}
         standing = [waiting[row_id] for row_id in earlier if row_id in waiting]
         skipped = _find_superseded([row for row in standing if not _is_being_sent(row, now)], supersessions)
@@ -84,10 +84,10 @@ async def find_blockers(wanted: Sequence[NotificationDelivery], now: datetime) -
 
 
 async def skip_superseded(delivery: NotificationDelivery, because_of: str) -> str | None:
-    """Skip a delivery, with its parts if it is a digest, and return the reason.
+    """Skip a delivery, with its parts if it is a digest, and return the reason that is stored.
 
-    Returns None if another process has locked or changed the delivery since it was read. The delivery may
-    then be retried, so later messages must wait.
+    Returns None, and skips nothing, if another process has locked or changed the delivery since it was read.
+    The delivery may then be retried, so later messages must wait.
     """
     reason = explain_superseded(
         because_of,
@@ -105,9 +105,9 @@ async def skip_superseded(delivery: NotificationDelivery, because_of: str) -> st
 
 
 async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
-    """Return whether a delivery reports the end of an incident whose earlier messages all failed to arrive.
+    """Return whether a delivery reports the end of a subject whose beginning was never reported.
 
-    Return False if there are no earlier messages about the incident.
+    This is so if there are earlier messages about the subject, but none of them can have arrived.
     """
     if delivery.event not in BEGINNINGS:
         return False
@@ -123,7 +123,7 @@ async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
 
 
 async def release_followers(delivery: NotificationDelivery, due_at: datetime) -> list[UUID]:
-    """Set `due_at` of the deliveries that waited for this one, and return their ids, to send them next."""
+    """Set `due_at` of the deliveries that waited for `delivery`, and return the ids, to send them next."""
     subject_ids = _subjects_of([delivery])
     waiting = NotificationDelivery.filter(
         channel_id=delivery.channel_id,
@@ -141,7 +141,7 @@ async def release_followers(delivery: NotificationDelivery, due_at: datetime) ->
 async def _find_others(wanted: Sequence[NotificationDelivery]) -> list[NotificationDelivery]:
     """Return the channel's other pending deliveries about the subjects of `wanted`.
 
-    If one of them is a digest or part of one, deliveries about the digest's other subjects are included.
+    If one of these deliveries is in a digest, deliveries about the digest's other subjects are included.
     """
     found = await _find_pending(wanted, _subjects_of(wanted))
     digest_ids = {each.digest_id for each in found} | {each.id for each in found if each.event == DIGEST}
@@ -197,13 +197,13 @@ def _is_being_sent(delivery: NotificationDelivery, now: datetime) -> bool:
 
 
 def _due_again_of(delivery: NotificationDelivery, now: datetime) -> datetime:
-    """Return when deliveries waiting for this one are due again: at its next attempt, or in LOOK_AGAIN."""
+    """Return when deliveries that wait for `delivery` are due: at its next attempt, or in LOOK_AGAIN."""
     soon = now + LOOK_AGAIN
     return soon if _is_being_sent(delivery, now) else max(delivery.due_at or soon, soon)
 
 
 def _supersessions_in(deliveries: Iterable[NotificationDelivery]) -> _Supersessions:
-    """Return the events that these deliveries supersede, each with the last delivery that does."""
+    """Return the events that these deliveries supersede, each with the last delivery that supersedes it."""
     supersessions: _Supersessions = {}
     for each in sorted(deliveries, key=lambda delivery: delivery.id):
         for event in _events_of(each):
@@ -213,7 +213,7 @@ def _supersessions_in(deliveries: Iterable[NotificationDelivery]) -> _Supersessi
 
 
 def _is_before(one: NotificationDelivery, other: NotificationDelivery) -> bool:
-    """Return whether `one` precedes `other`. Both are about the same subject."""
+    """Return whether `one` precedes `other`. Both must be about the same subject."""
     rank, other_rank = _RANKS.get(one.event), _RANKS.get(other.event)
     if rank is not None and other_rank is not None and rank != other_rank:
         return rank < other_rank

@@ -21,8 +21,8 @@ from monitoring.notifications.personal_emails import (
     send_letter,
 )
 
-# The email contains no text written by members, who could use it to spam any address. The operator chooses
-# the team's name.
+# The email contains no text by members, because they could use it to send spam to any email address. The
+# operator chooses the team's name.
 TITLE = "Join {team}"
 TEXT = """\
 {invited_by} invites you to join the team {team}, as {email}.

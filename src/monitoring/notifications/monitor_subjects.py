@@ -1,4 +1,4 @@
-"""The view of a monitor that notifications and incidents use."""
+"""The properties of a monitor that notifications and incidents use."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Mutes monitors: channels are not notified about a muted monitor.
 
-If a channel was notified of an incident before, the incident's end is still sent, so that no pager rings
-forever.
+If a channel was notified of an incident before the mute, the incident's end is still sent. Otherwise, a pager
+would alert forever.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PORTION = 500
 async def store_mutes(
     team_id: UUID, monitor_ids: Sequence[UUID], until: datetime | None, by_name: str
 ) -> None:
-    """Mute a team's monitors until `until`, or until unmuted if it is None. Replaces earlier mutes."""
+    """Mute a team's monitors until `until`, or without an end if it is None. Replace earlier mutes."""
     async with transaction():
         await remove_mutes(team_id, monitor_ids)
         mutes = [
@@ -39,8 +39,9 @@ async def store_mutes(
 async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> None:
     """Skip deliveries about muted monitors that are held back and untried, in the caller's transaction.
 
-    `subject_ids` are the monitors and their incidents. Only deliveries due before `until` are skipped, or all
-    if it is None. The delivery of an incident's end is kept if the channel was notified of the incident.
+    `subject_ids` are the monitors and their incidents. If `until` is not None, only deliveries that are due
+    before then are skipped. The delivery of an incident's end is kept if the channel was already notified of
+    the incident.
     """
     for start in range(0, len(subject_ids), PORTION):
         about = NotificationDelivery.filter(subject_id__in=subject_ids[start : start + PORTION])
@@ -80,7 +81,7 @@ async def find_mute(monitor_id: UUID, now: datetime) -> Mute | None:
 
 
 async def list_mutes(team_id: UUID) -> dict[UUID, datetime | None]:
-    """Return the ends of a team's mutes by monitor id, including past ends. None means until unmuted."""
+    """Return the ends of a team's mutes by monitor id, including past ends. An endless mute has None."""
     return dict(await Mute.filter(team_id=team_id).values_list("monitor_id", "muted_until"))
 
 
@@ -96,9 +97,10 @@ def find_muted(mutes: Mapping[UUID, datetime | None], now: datetime) -> dict[UUI
 
 
 async def read_mutes(announcements: Collection[Announcement], now: datetime) -> Mutes:
-    """Return the muted monitors of these events, each with the (channel, subject) pairs already notified.
+    """Return those monitors of these events that are muted, each with a set of (channel, subject) pairs.
 
-    A pair is listed if the channel was notified of the beginning of what one of the events ends.
+    A pair means that one of the events ends the subject, and that the channel has a delivery about the
+    beginning of the subject.
     """
     about = {each.monitor_id for each in announcements if each.monitor_id}
     if not about:

@@ -37,10 +37,11 @@ async def send_letter(
     write: Callable[[Row], AccountEmail],
     sent_at: str | None = None,
 ) -> None:
-    """Send a row's letter if it is due. The sweep retries failed attempts.
+    """Send the letter of a row, if the letter is due. The sweep retries failed attempts.
 
-    `rows` selects the row, and `lifetime` is how long such rows are valid. `about` is the relation to fetch
-    before `write`. `sent_at` is the column for the time when a mail server accepted the letter, if any.
+    `rows` selects the row, and `lifetime` is how long such rows are valid. `about` is the relation that is
+    fetched before `write` is called. `sent_at` is the column, if any, that stores when a mail server accepted
+    the letter.
     """
     claim = await _claim(rows, lifetime)
     if claim is None:

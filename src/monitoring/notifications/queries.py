@@ -18,8 +18,9 @@ from monitoring.backends.statements import is_postgres, spell, spell_values
 from monitoring.notifications.models import EMAIL
 from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 
-# The longest-waiting deliveries of each channel, up to its concurrency limit. Finished attempts start the
-# others, so ten thousand deliveries to one server do not delay those to other servers.
+# Selects each channel's longest-waiting deliveries, up to the concurrency limit. Finished attempts start the
+# channel's other deliveries. Ten thousand deliveries to one server therefore do not delay deliveries to other
+# servers.
 _CHOSEN = f"""
     SELECT id FROM (
         SELECT id, due_at, row_number() OVER (PARTITION BY channel_id ORDER BY due_at, id) AS turn
@@ -42,11 +43,11 @@ async def hold_channels(
 ) -> Sequence[Mapping[str, Any]]:
     """Return the teams' enabled, confirmed channels, and lock them until the commit.
 
-    The lock prevents their deletion, because new rows will reference them. It is weaker than any lock that
-    Tortoise offers, so that concurrent announcements do not block each other.
+    The lock prevents the deletion of these channels, because new rows will reference them. It is weaker than
+    all locks that Tortoise offers, so that concurrent announcements do not block each other.
     """
     if is_postgres(connection):
-        # The ids are an array, because PostgreSQL would estimate 100 rows for a set, and scan all channels.
+        # The ids are an array. With a set, PostgreSQL would estimate 100 rows, and scan all channels.
         among = "= ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))"
         lock = "FOR KEY SHARE"
     else:

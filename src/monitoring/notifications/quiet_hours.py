@@ -24,7 +24,7 @@ def find_quiet_end(routing: Mapping[str, Json], moment: datetime) -> datetime | 
     Quiet hours with equal start and end last all day.
     """
     quiet_hours = routing["quiet_hours"]
-    # A time zone database update may have removed the zone.
+    # An update of the time zone database may have removed the time zone. There are no quiet hours then.
     if not quiet_hours or (zone := find_time_zone(quiet_hours["time_zone"])) is None:
         return None
     starts_at, ends_at = (time.fromisoformat(quiet_hours[name]) for name in ("starts_at", "ends_at"))

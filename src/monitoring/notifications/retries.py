@@ -1,4 +1,4 @@
-"""Decides whether and when a failed attempt is retried. Has no side effects: callers pass in randomness."""
+"""Decides whether and when a failed attempt is retried. Has no side effects. Callers pass random numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.models import DeliveryStatus
 from monitoring.notifications.routing import ACKNOWLEDGED
 
-# How long to wait after the first attempt, the second, … as Standard Webhooks suggests: 27 hours in total.
+# How long to wait after the first attempt, the second attempt and so on. These are the waits that Standard
+# Webhooks suggests, 27 hours in total.
 WAITS = (
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -24,7 +25,8 @@ MAX_ATTEMPTS = len(WAITS) + 1
 # The longest pause that a receiver may request.
 LONGEST_ASKED = timedelta(hours=1)
 
-# The maximum jitter as a fraction of the wait, so that a recovered server does not get everything at once.
+# The maximum jitter as a fraction of the wait. Because of it, a recovered server does not get all retries at
+# the same time.
 MOST_JITTER = 0.1
 
 CHANNEL_DISABLED = "The channel was disabled"

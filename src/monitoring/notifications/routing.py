@@ -13,8 +13,8 @@ from monitoring.notifications.configuration import complete_routing
 from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.quiet_hours import find_quiet_end
 
-# By the event that ends a situation: the event that began the situation. A channel is never notified of a
-# situation that is over within the channel's delay.
+# For each event that ends a situation, the event that began the situation. A channel is never notified of a
+# situation that ends within the channel's delay.
 BEGINNINGS: Mapping[str, str] = {
     "incident.resolved": "incident.opened",
     "incident.acknowledged": "incident.opened",
@@ -22,18 +22,18 @@ BEGINNINGS: Mapping[str, str] = {
 }
 ACKNOWLEDGED = "incident.acknowledged"
 REMINDER = "incident.reminder"
-# A channel that subscribes to one of these is notified of an unacknowledged incident.
+# A channel that subscribes to one of these events is notified of an unacknowledged incident.
 ALERTS = frozenset({"incident.opened", REMINDER})
-# Channels receive this event if they subscribe to outages, because they must know when checks are impossible.
+# Channels receive this event if they subscribe to outages, because no outage can be found without checks.
 INTERRUPTED = "checks.interrupted"
 
-# A person is waiting for these, so quiet hours do not delay them.
+# A person is waiting for these messages, so quiet hours do not delay them.
 TEST = "test"
 ASKED_FOR = frozenset({TEST, CONFIRMATION})
 
 # The types of channels that programs read.
 PROGRAMS = frozenset({"webhook", "custom", "pagerduty", "opsgenie"})
-# The types that keep their own incidents, which a resolving event closes.
+# The types of channels whose provider has its own incidents. An event that ends an incident closes them.
 PAGERS = frozenset({"pagerduty", "opsgenie"})
 
 
@@ -45,7 +45,7 @@ class Hold(StrEnum):
     FLAPPING = "flapping"  # the monitor goes down again and again
     QUIET = "quiet"  # the channel has quiet hours
     STORY = "story"  # an earlier message about the same incident has not ended
-    LATE = "late"  # it was due before quiet hours, but no worker claimed it in time; it joins no digest
+    LATE = "late"  # no worker claimed the delivery before quiet hours began; it joins no digest
 
 
 # The holds whose deliveries may join a digest. Other deliveries may already have been attempted.
@@ -102,7 +102,7 @@ class Route:
         return str(monitor_id) in wanted_ids or not set(tags).isdisjoint(wanted_tags)
 
     def delay_of(self, event: str) -> timedelta:
-        """Return the delay before an event is sent: zero unless the event begins a situation."""
+        """Return the delay before an event is sent. It is zero unless the event begins a situation."""
         begins = event in BEGINNINGS.values()
         return timedelta(seconds=self.routing["delay_seconds"] if begins else 0)
 
@@ -113,8 +113,8 @@ class Route:
     def late_end(self, due_at: datetime, moment: datetime) -> datetime | None:
         """Return the end of quiet hours that contain `moment` and began after `due_at`, or None.
 
-        A message that was due during quiet hours need not wait, because it was requested during them, like a
-        test.
+        A message that was due during quiet hours need not wait. Such a message was requested during quiet
+        hours, for example a test.
         """
         return None if self.quiet_end(due_at) else self.quiet_end(moment)
 

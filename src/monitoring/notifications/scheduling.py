@@ -15,15 +15,16 @@ from monitoring.backends.database import transaction
 from monitoring.backends.leases import is_idle, take_idle
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
-# The longest possible wait: a one-day delay, then one day of quiet hours, which a daylight saving change
-# makes an hour longer. Retries wait less.
+# The longest possible wait: a delay of one day, then one day of quiet hours that a daylight saving change
+# makes an hour longer. Waits before retries are shorter.
 LONGEST_WAIT = timedelta(days=2, hours=1)
 
 # How long a claim on a delivery lasts: at least twice as long as the timeout of an attempt.
 LEASE = timedelta(seconds=60)
 
-# An unresponsive server keeps an attempt open until its timeout. These limits bound the open attempts of one
-# channel and of one team. With two, a slow server gets its next notification without a pause.
+# An unresponsive server keeps an attempt open until the attempt's timeout. These limits bound the open
+# attempts of one channel and of one team. A channel has two, so that a slow server gets its next notification
+# without a pause.
 MOST_AT_ONCE_A_CHANNEL = 2
 MOST_AT_ONCE_A_TEAM = 5
 
@@ -31,8 +32,8 @@ MOST_AT_ONCE_A_TEAM = 5
 def is_due(now: datetime) -> Q:
     """Match deliveries that a worker may claim.
 
-    A delivery is also due if a machine whose clock was ahead dated its creation, its last attempt or its
-    claim. The due time alone does not reveal such an error, because valid waits can last days.
+    A delivery is also due if its creation, its last attempt or its claim was dated by a machine whose clock
+    was ahead. The due time alone does not reveal such an error, because a valid wait can last for days.
     """
     soon = now + TOLERANCE
     is_misdated = (
@@ -44,7 +45,7 @@ def is_due(now: datetime) -> Q:
 
 
 async def has_room(channel: NotificationChannel, now: datetime) -> bool:
-    """Return whether the concurrency limits allow another attempt for a channel, which the caller has locked.
+    """Return whether the concurrency limits allow another attempt for a channel. The caller has locked it.
 
     The team is not locked, so that its channels do not block each other. Concurrent claims for several
     channels may slightly exceed the team's limit.

@@ -1,7 +1,7 @@
 """Channel secrets: encrypted in the database, and masked in responses.
 
-They are not hashed, because sending needs them. A webhook's secret is its signing secret. Any other channel's
-secret is its secret fields as JSON.
+Secrets are not hashed, because they are needed to send notifications. A webhook's secret is its signing
+secret. The secret of any other channel consists of its secret fields, as JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def read_secret(channel: NotificationChannel) -> str:
 
 
 def read_secrets(channel: NotificationChannel) -> dict[str, Json]:
-    """Return the secret fields of a channel that is no webhook. Raises `UndecryptableError`."""
+    """Return the secret fields of a channel that is not a webhook. Raises `UndecryptableError`."""
     secrets: dict[str, Json] = orjson.loads(decrypt(channel.secret))
     return secrets
 
@@ -43,7 +43,7 @@ def texts_in(secrets: Json) -> list[str]:
 
 
 def mask_secrets(configuration: Configuration) -> Configuration:
-    """Return a configuration with its secrets masked. Values that are masked already stay as they are."""
+    """Return a configuration with its secrets masked. Values that are already masked stay unchanged."""
     masks = secret_fields(configuration["type"])
     return {
         name: _mask(value, masks[name]) if name in masks and value is not None else value
@@ -52,7 +52,7 @@ def mask_secrets(configuration: Configuration) -> Configuration:
 
 
 async def encrypt_channel_secrets() -> Encrypted:
-    """Encrypt channel secrets that are plain text or encrypted with a key other than the first."""
+    """Encrypt all channel secrets with the first encryption key, unless they already are."""
     return await encrypt_column(NotificationChannel.all(), "secret")
 
 

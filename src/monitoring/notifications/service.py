@@ -44,8 +44,8 @@ from monitoring.notifications.secrets import mask_secrets, read_secrets, store_s
 
 MAX_CHANNELS_A_TEAM = 20
 
-# The maximum size of a custom channel's body. Patches can enlarge a body beyond the size limit of requests,
-# whose default is the same.
+# The maximum size of a custom channel's body. The size limit of requests has the same default, but is not
+# sufficient, because several patches can enlarge a body beyond it.
 MAX_BODY_BYTES = 1_048_576
 
 
@@ -74,8 +74,8 @@ async def create_channel(
         raise Problem("email_not_configured")
     channel = compose_channel(team_id, given)
     async with transaction():
-        # The lock covers count and insert, so concurrent calls cannot exceed the limit, and ids are in the
-        # order of commits.
+        # The lock covers counting and inserting. Concurrent calls therefore cannot exceed the limit, and ids
+        # are in the order of commits.
         await Team.lock(team_id)
         if await NotificationChannel.filter(team_id=team_id).count() >= MAX_CHANNELS_A_TEAM:
             raise Problem("notification_channel_limit_reached")
@@ -118,8 +118,8 @@ async def update_channel(
 
     Disabling fails pending deliveries. Enabling clears `disabled_reason`. The reader of a new email address
     is asked to confirm it. Raises Problem if the patch is for another channel type, makes the body too large
-    or names an unknown time zone, if the key is taken, or if the channel is missing or `if_match` is
-    outdated.
+    or contains an unknown time zone. Also raises Problem if the key is taken, if the channel is missing, or
+    if `if_match` is outdated.
     """
     patch = dict(patch)
     async with transaction():
@@ -141,7 +141,7 @@ async def put_channel(
     Omitted fields get their defaults. Omitted fields without a default, such as secrets, stay unchanged.
     Raises Problem as `create_channel` and `update_channel` do, and if a new channel lacks a required field.
     """
-    given = merge({}, dict(given))  # null means the default
+    given = merge({}, dict(given))  # removes null fields, which stand for the default
 
     async def create() -> NotificationChannel:
         for name in required_fields(given["type"]):
@@ -175,8 +175,8 @@ async def put_channel(
 def change_channel(channel: NotificationChannel, patch: Mapping[str, Json]) -> ChannelChange:
     """Apply a merge patch to a channel without saving it.
 
-    Raises Problem if the patch is for another channel type, makes the body too large or names an unknown time
-    zone.
+    Raises Problem if the patch is for another channel type, makes the body too large or contains an unknown
+    time zone.
     """
     _demand_type(channel, patch)
     kind, defaults = CHANNELS[channel.type], default_configuration(channel.type)
@@ -226,7 +226,10 @@ async def _store_change(
 async def delete_channel(
     team_id: UUID, channel_id: UUID, if_match: str | None = None, *, by: Actor | None = None
 ) -> None:
-    """Delete a channel and its deliveries. Raises Problem if it is missing or `if_match` is outdated."""
+    """Delete a channel and its deliveries.
+
+    Raises Problem if the channel is missing, or if `if_match` is outdated.
+    """
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, if_match)
         await channel.delete()
@@ -236,7 +239,7 @@ async def delete_channel(
 async def _lock_channel(team_id: UUID, channel_id: UUID, if_match: str | None) -> NotificationChannel:
     """Lock a channel's row until the transaction ends, and return the channel.
 
-    Raises Problem if it is missing or `if_match` is outdated.
+    Raises Problem if the channel is missing, or if `if_match` is outdated.
     """
     locked = NotificationChannel.select_for_update(no_key=True)
     channel = _existing(await locked.get_or_none(id=channel_id, team_id=team_id))

@@ -1,6 +1,6 @@
 """Queues due deliveries that have no task message, and deletes old deliveries.
 
-No task message is queued for a retry. When a retry is due, the sweep or a finished attempt starts it.
+A retry has no task message at first. When the retry is due, the sweep or a finished attempt queues one.
 """
 
 from __future__ import annotations

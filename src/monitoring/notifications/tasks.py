@@ -11,7 +11,7 @@ from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.exams import run_exam
 from monitoring.notifications.scheduling import make_next_due
 
-# Many attempts may run at once, because they mostly wait for other servers, on the event loop.
+# Many attempts may run at the same time, because they mostly wait for other servers, on the event loop.
 DELIVERIES_AT_ONCE = 32
 EXAMS_AT_ONCE = 8
 
@@ -20,8 +20,8 @@ EXAMS_AT_ONCE = 8
 async def deliver_notification(delivery_id: str) -> None:
     """Send a delivery if it is due, then queue the team's next delivery. A duplicate message does nothing.
 
-    A failed delivery is retried after it is due, when another attempt ends or the sweep runs. Without a
-    current sender, the delivery stays pending.
+    When a failed delivery is due again, the next attempt that ends or the next sweep starts its retry.
+    Without a current sender, the delivery stays pending.
     """
     from monitoring.notifications.channels.sender import current_sender  # noqa: PLC0415 - only workers send
 

@@ -1,4 +1,4 @@
-"""Tests an unsaved channel from this process, because a worker would need a stored row."""
+"""Tests an unsaved channel. The test runs in this process, because a worker would need a stored row."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ async def try_channel(
 ) -> AttemptResult:
     """Send a test notification through an unsaved new channel, or through a channel with an unsaved patch.
 
-    Only the audit log records the test. A sandbox sends nothing: scripted hosts return their scripted
-    responses, and all others accept the test. Raises Problem if the channel could not be saved, if it is an
-    email channel, whose reader must confirm first, or if this machine cannot send anything.
+    Only the audit log records the test. A sandbox sends nothing. Scripted hosts return their scripted
+    responses, and all other hosts accept the test. Raises Problem if the channel could not be saved, or if
+    this machine cannot send anything. Also raises Problem for an email channel, because its reader must
+    confirm the email address first.
     """
     if given["type"] == EMAIL:
         raise Problem("notification_channel_unconfirmed")

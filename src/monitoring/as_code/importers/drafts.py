@@ -1,4 +1,4 @@
-"""An importer's results: monitors in the file's format, and what could not be carried over."""
+"""An importer's results: monitors in the file's format, and the settings that could not be carried over."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Draft:
     def lose(self, theirs: Mapping[str, Any], words: Mapping[str, str]) -> None:
         """Report another program's settings that are set but cannot be carried over.
 
-        `words` has the text to report, by the name of the setting.
+        `words` maps the name of each such setting to the text that is reported.
         """
         self.lost += [word for name, word in words.items() if theirs.get(name)]
 
@@ -55,7 +55,11 @@ class Draft:
         self.lost += [f"the setting {name}" for name, value in theirs.items() if value and name not in known]
 
     def set_request(self, url: str, headers: Mapping[str, Any], *, has_login: bool = False) -> None:
-        """Set the URL and headers of requests. A login becomes the header Authorization."""
+        """Set the URL and headers of requests.
+
+        A login in the URL becomes the header Authorization. So does a login that the other program stores
+        elsewhere (`has_login`).
+        """
         self.fields["url"] = without_login(url)
         texts = {name: str(value) for name, value in headers.items()}
         refused = [name for name, text in texts.items() if not _is_header(name, text)]

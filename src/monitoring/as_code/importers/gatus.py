@@ -24,7 +24,7 @@ _TYPES = {"tcp": "tcp", "tls": "tcp", "icmp": "ping"}
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Yield the endpoints. Alerting is left out, because people must move its secrets themselves."""
+    """Yield the endpoints. Alerting is left out, because its secrets must be transferred manually."""
     [file] = files
     configuration = read_mapping(_VARIABLE.sub(_rename, file), "endpoints")
     yield from map(_draft, configuration["endpoints"])
@@ -36,7 +36,7 @@ def read(files: Sequence[bytes]) -> Iterator[Draft]:
 
 
 def _rename(variable: re.Match[bytes]) -> bytes:
-    """Rewrite `$NAME` as `${NAME}`, and `$$` as `$`."""
+    """Rewrite `$NAME` as `${NAME}`, which is the format of monitoring files, and `$$` as `$`."""
     name = variable[1]
     return b"$" if name == b"$" else b"${%s}" % name
 
@@ -64,7 +64,7 @@ def _draft(endpoint: Mapping[str, Any]) -> Draft:
 
 
 def _read_address(endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Draft) -> bool:
-    """Set a draft's type and address from an endpoint. Return whether this service supports the address."""
+    """Set a draft's type and URL from an endpoint. Return whether this service supports the URL."""
     fields = draft.fields
     parts = urlsplit(str(endpoint["url"]))
     if dns := endpoint.get("dns"):
@@ -98,7 +98,7 @@ def _read_http(endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Dr
 
 
 def _read_condition(condition: str, fields: dict[str, Any]) -> bool:
-    """Set the fields that express a condition. Return whether the condition could be expressed."""
+    """Set the fields that are equivalent to a condition. Return whether there are such fields."""
     match = _CONDITION.fullmatch(condition)
     if match is None:
         return False

@@ -15,8 +15,8 @@ _LOST = {
     "methods": "the setting that only POST requests count as pings",
     "manual_resume": "the setting that a ping does not resume it",
 }
-# Fields not to report as lost: they are read, only report status, contain URLs of Healthchecks, or belong to
-# `filter_subject`.
+# Fields that are not reported as lost: the importer reads them, they only report status, they contain URLs of
+# Healthchecks, or they belong to `filter_subject`.
 _KNOWN = {
     *("name", "schedule", "tz", "timeout", "grace", "tags", "status", "slug", "uuid", "unique_key"),
     *("n_pings", "started", "last_ping", "last_duration", "next_ping", "ping_url", "update_url"),

@@ -1,4 +1,4 @@
-"""Imports from an OpenAPI document (3.0 or 3.1): a contract monitor for each operation safe to call."""
+"""Imports an OpenAPI document (3.0 or 3.1): a contract monitor for each operation that is safe to call."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def _why_not(
 
 
 def _follow(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the target of a reference within the document, or a node that is no reference as it is.
+    """Return the target of a reference within the document, or `node` itself if it is not a reference.
 
-    A reference that cannot be resolved counts as a required parameter.
+    For a reference that cannot be resolved, return a required parameter.
     """
     reference = node.get("$ref")
     if reference is None:

@@ -22,7 +22,7 @@ from monitoring.as_code.importers.queries import read_kuma
 _SQLITE = b"SQLite format 3\0"
 _HTTP = {"http", "keyword", "json-query"}
 _OTHERS = {"port", "ping", "dns", "push"}
-# By a field's name in the database: its name in the backup, if that is different.
+# The names of fields in the backup, by their names in the database, where the two names differ.
 _NAMES = {
     "accepted_statuscodes_json": "accepted_statuscodes",
     "ignore_tls": "ignoreTls",
@@ -55,7 +55,7 @@ _BODIES = {
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Return the monitors. Channels are left out, because people must move their secrets themselves."""
+    """Return the monitors. Channels are left out, because their secrets must be transferred manually."""
     [file] = files
     if file.startswith(_SQLITE):
         monitors = _read_database(file)

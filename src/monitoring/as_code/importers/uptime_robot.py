@@ -8,7 +8,7 @@ from typing import Any
 from monitoring.as_code.importers.drafts import PINGS, Draft, read_mapping, without_login
 
 _HTTP, _KEYWORD, _PING, _PORT, _HEARTBEAT = range(1, 6)
-_PORTS = {1: 80, 2: 443, 3: 21, 4: 25, 5: 110, 6: 143}  # by sub_type
+_PORTS = {1: 80, 2: 443, 3: 21, 4: 25, 5: 110, 6: 143}  # the port of each `sub_type`
 _METHODS = {1: "HEAD", 2: "GET", 3: "POST", 4: "PUT", 5: "PATCH", 6: "DELETE", 7: "OPTIONS"}
 _PAUSED = 0
 _IF_IT_EXISTS = 1
@@ -18,7 +18,7 @@ _LOST_OF_HTTP = {
     "post_value": "the body of its requests",
     "keyword_case_type": "the case-insensitive comparison with its keyword",
 }
-# Fields not to report as lost: they are read, or only report status.
+# Fields that are not reported as lost: the importer reads them, or they only report status.
 _KNOWN = {
     *("id", "friendly_name", "url", "type", "sub_type", "port", "interval", "timeout", "status"),
     *("create_datetime", "keyword_type", "keyword_value", "http_method", "http_username"),

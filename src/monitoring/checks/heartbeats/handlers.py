@@ -102,7 +102,10 @@ async def _take(  # noqa: PLR0913 - what a ping has
     *,
     exit_code: int | None = None,
 ) -> Reply:
-    """Store a ping, then respond. The rate limit counts by the token's hash, so no counter has the token."""
+    """Store a ping, then respond.
+
+    The rate limit counts requests by the token's hash, so that the token is not stored in a counter.
+    """
     policy, known_as = current_backends().settings.rate_limit_pings, UUID(token)
     await count_request(request, policy, hash_token(known_as))
     sent = Sent(
@@ -116,7 +119,7 @@ async def _take(  # noqa: PLR0913 - what a ping has
     )
     try:
         await take_ping(known_as, sent)
-    except Problem:  # tokens cannot be guessed, but each try queries the database
+    except Problem:  # limits wrong tokens: nobody can guess one, but each attempt queries the database
         await count_request(request, policy, client_network(request))
         raise
     return Reply("OK", headers=_HEADERS, media_type="text/plain")

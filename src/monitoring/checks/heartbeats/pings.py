@@ -32,7 +32,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 class Sent(NamedTuple):
-    """A ping as sent. `body` is the beginning of its body; `is_body_cut` means that there was more."""
+    """A ping as sent. `body` is the beginning of its body, and `is_body_cut` means that the rest was cut."""
 
     kind: PingKind
     exit_code: int | None
@@ -69,7 +69,7 @@ async def _take(token: UUID, sent: Sent) -> list[UUID]:
         duration = _run(heartbeat, sent, now)
         await heartbeat.save()
         monitor = await Monitor.get(id=heartbeat.monitor_id)
-        if monitor.paused:  # the last run is recorded, with no other consequence
+        if monitor.paused:  # the ping and its run are recorded, without further effects
             return []
         schedule = schedule_of(monitor)
         if sent.kind == PingKind.START:
@@ -79,15 +79,15 @@ async def _take(token: UUID, sent: Sent) -> list[UUID]:
 
 
 async def _lock(token: UUID) -> Heartbeat:
-    """Return a heartbeat, and lock its check state until the transaction ends.
+    """Return the heartbeat with this token, and lock its check state until the transaction ends.
 
-    Transactions that store checks lock the check state first, too. Raises Problem if no heartbeat has the
-    token.
+    The check state is locked first, because storing checks locks it first, too. Raises Problem if no
+    heartbeat has the token.
     """
     token_sha256 = hash_token(token)
     found = await Heartbeat.get_or_none(token_sha256=token_sha256).only("monitor_id")
     if found and await CheckState.select_for_update().get_or_none(monitor_id=found.monitor_id):
-        # The token may have been renewed meanwhile.
+        # The token may have been replaced while this transaction waited for the lock.
         heartbeat = await Heartbeat.get_or_none(token_sha256=token_sha256)
         if heartbeat:
             return heartbeat
@@ -95,9 +95,10 @@ async def _lock(token: UUID) -> Heartbeat:
 
 
 def _run(heartbeat: Heartbeat, sent: Sent, now: datetime) -> timedelta | None:
-    """Update `heartbeat`, unsaved, with what a ping reports. Return the duration of the ended run, if known.
+    """Update `heartbeat` with what a ping reports, without saving it.
 
-    Runs may overlap: a success whose `rid` differs from that of the last start leaves that run in progress.
+    Return the duration of the run that ended, if it is known. Runs may overlap. If a success has another
+    `rid` than the last start, the run that started last stays in progress.
     """
     if sent.kind == PingKind.START:
         heartbeat.started_at, heartbeat.run_id = now, sent.run_id
@@ -131,7 +132,7 @@ async def _keep(monitor_id: UUID, sent: Sent, now: datetime) -> None:
 
 
 async def _expect_end(heartbeat: Heartbeat, schedule: Schedule, now: datetime) -> None:
-    """Set the monitor's due time to the deadline of its run. If the monitor is down, its due time stays."""
+    """Set the monitor's due time to the deadline of the started run, unless the monitor is down."""
     check_state = await CheckState.get(monitor_id=heartbeat.monitor_id)
     deadline = schedule.deadline(heartbeat.counted_from, now)
     if check_state.settled != State.DOWN and deadline:
@@ -144,7 +145,10 @@ async def _expect_end(heartbeat: Heartbeat, schedule: Schedule, now: datetime) -
 async def _store_result(
     heartbeat: Heartbeat, schedule: Schedule, duration: timedelta | None, now: datetime
 ) -> list[UUID]:
-    """Store a ping that ended a run as a check. Return the ids of deliveries to send after the commit."""
+    """Store the result of a check for a ping that ended a run.
+
+    Return the ids of deliveries to send after the commit, with `nudge`.
+    """
     claimed = await claim_for_ping(heartbeat.monitor_id, now)
     assert claimed is not None  # noqa: S101 - it is locked, and not paused
     if heartbeat.ended_with == PingKind.FAIL:

@@ -1,1 +1,1 @@
-"""Probes: how monitors are checked, one file per monitor type."""
+"""Probes: a probe checks monitors of one type. Each type has its own file."""

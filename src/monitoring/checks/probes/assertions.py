@@ -43,7 +43,7 @@ class Failed(NamedTuple):
 def find_failed(assertions: Sequence[Mapping[str, Json]], exchange: Exchange) -> Failed | None:
     """Evaluate the assertions in order, and return the first that fails, or None.
 
-    With a large body this takes up to two seconds, and releases the GIL for most of that time.
+    With a large body, this takes up to two seconds. The GIL is released for most of that time.
     """
     answer = _Answer(exchange)
     for number, assertion in enumerate(assertions, start=1):
@@ -69,7 +69,7 @@ class _NotJsonError(Exception):
 
 
 class _Answer:
-    """A response, parsed only as far as an assertion needs it."""
+    """A response. Its body is decoded and parsed only if an assertion needs this."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -141,7 +141,7 @@ def _read_header(comparison: str, header: str) -> Json:
 
 
 def _find_fault_of_any(comparison: str, found: Iterable[Json], value: Json) -> str | None:
-    """Compare each value in `found` with `value`. Return the first fault, or None."""
+    """Compare each of the values `found` with `value`. Return the first fault, or None."""
     is_missing = True
     for each in found:
         is_missing = False
@@ -163,7 +163,7 @@ def _compare(comparison: str, found: Json, value: Json) -> str | None:
 
 
 def _holds(comparison: str, found: Json, value: Json) -> bool | None:
-    """Return whether a comparison holds; None if the value's type does not support it."""
+    """Return whether a comparison of `found` with `value` holds, or None if their types do not support it."""
     if comparison == "equals":
         return bool(found == value)
     if comparison == "contains" and isinstance(found, list):
@@ -178,7 +178,7 @@ def _holds(comparison: str, found: Json, value: Json) -> bool | None:
 
 
 def _type_of(value: Json) -> str:
-    """Return the type of a JSON value: `number`, or a Python type. In Python, True is an int, too."""
+    """Return the type of a JSON value: `number` for numbers (but not for Python's bool), or a Python type."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "number"
     return type(value).__name__

@@ -77,7 +77,7 @@ class CertificateProbe:
             verify_tls=self.verify_tls,
             ask_for_tls=STARTTLS[self.starttls] if self.starttls else None,
         )
-        connection.transport.write(b"")  # completes the handshake, so that the server logs no failure
+        connection.transport.write(b"")  # completes the handshake, so that the server does not log a failure
         connection.transport.abort()
         names = read_names(connection.chain[0]) if self.names else []
         return _Shown(names, connection.tls_expiry, call.stopwatch.timings())

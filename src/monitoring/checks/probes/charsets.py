@@ -1,7 +1,7 @@
 """Finds the encoding that a page declares, as browsers do. Has no side effects.
 
-A byte order mark takes precedence over every declaration (Encoding standard, "decode").
-`webencodings.IncrementalDecoder` reads it.
+A byte order mark takes precedence over every declaration (Encoding standard, "decode"). This module ignores
+byte order marks, because `webencodings.IncrementalDecoder` evaluates them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from webencodings import Encoding
 DECLARING_BYTES = 1024
 
 _XML = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"'>]*)["']""")
-# Comments and tags are skipped as a whole, so that nothing inside a comment or a value counts as a tag.
+# Matches complete comments and tags, so that nothing inside a comment or an attribute value counts as a tag.
 _COMMENT_OR_TAG = re.compile(
     rb"""<!-(?:->|-.*?-->)|<(/?[a-z][^\s/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>""", re.DOTALL | re.IGNORECASE
 )
@@ -26,7 +26,7 @@ _CHARSET_IN_CONTENT = re.compile(rb"""charset\s*=\s*["']?([^\s;"']+)""", re.IGNO
 
 
 def find_named_encoding(content_type: str) -> Encoding | None:
-    """Return the encoding whose label (Encoding standard) a Content-Type names; None if it names none."""
+    """Return the encoding whose label (Encoding standard) is the charset of a Content-Type, or None."""
     message = Message()
     message["Content-Type"] = content_type
     charset = message.get_param("charset")
@@ -41,7 +41,7 @@ def may_declare_encoding(content_type: str) -> bool:
 def find_declared_encoding(beginning: bytes) -> Encoding | None:
     """Return the encoding of the first <meta> element that declares one, or else of the XML declaration."""
     beginning = beginning[:DECLARING_BYTES]
-    # The XML declaration of a UTF-16 page without a byte order mark
+    # A UTF-16 page without a byte order mark is recognised by the beginning of its XML declaration.
     for first, label in ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be")):
         if beginning.startswith(first):
             return webencodings.lookup(label)
@@ -65,9 +65,10 @@ def _declared_labels(beginning: bytes) -> Iterator[str]:
 
 
 def _as_it_can_be(declared: Encoding) -> Encoding:
-    """Return the encoding to use instead of a declared one in which the declaration would be unreadable.
+    """Return the encoding that browsers use for a declared encoding.
 
-    The corrections are those of the HTML standard, "prescan a byte stream".
+    The HTML standard ("prescan a byte stream") replaces UTF-16 by UTF-8, because the declaration itself could
+    not be read as ASCII in a UTF-16 page. It also replaces x-user-defined by windows-1252.
     """
     corrected = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
     return webencodings.lookup(corrected.get(declared.name, declared.name)) or declared

@@ -63,8 +63,8 @@ class Contract:
     async def judge(self, exchange: Exchange, finding: Finding, dialer: Dialer) -> Finding:
         """Validate a response. Return `finding`, or another finding if the response violates the contract.
 
-        If the contract's document is due to be read again, it is fetched first. If that fails, the last rules
-        apply, and a monitor that is up becomes degraded.
+        If the contract's document is due to be read again, it is fetched first. If this fails, the previous
+        rules apply, and a monitor that would be up is degraded.
         """
         problem = None
         rules = self.rules
@@ -87,7 +87,10 @@ class Contract:
         return self.monitor_id is not None and datetime.now(UTC) - self.read_at >= interval
 
     async def _read_again(self, dialer: Dialer) -> tuple[str, str | None]:
-        """Read the contract's document again. Return the current rules, and the reason if reading failed."""
+        """Read the contract's document again, and return its rules and None.
+
+        If this fails, return the previous rules and the reason.
+        """
         assert self.monitor_id  # noqa: S101 - `_is_due` has checked it
         url, operation_id = self.settings["document_url"], self.settings["operation_id"]
         try:

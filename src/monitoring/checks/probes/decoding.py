@@ -1,6 +1,6 @@
-"""Decodes pages as browsers do, where Python's codecs and the Encoding standard disagree.
+"""Decodes pages as browsers do, also in encodings where Python's codecs differ from the Encoding standard.
 
-Has no side effects outside the process.
+Importing this module registers an error handler for codecs.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from functools import cache, partial
 
 from webencodings import Encoding
 
-# The maximum number of characters per page that are added to Python's codecs. Pages contain few of them, but
-# each takes a microsecond, and a hostile page may contain many.
+# The maximum number of characters per page that are decoded here because Python's codecs do not know them.
+# Most pages contain few such characters. A hostile page may contain many, and each takes a microsecond.
 MAX_ADDED_CHARACTERS = 10_000
 
 
 @cache
 def decode_as_browsers(encoding: Encoding) -> Encoding:
-    """Return the encoding with a decoder that decodes as browsers do."""
+    """Return an encoding whose decoder decodes as browsers do. Most encodings are returned unchanged."""
     if decoder := _DECODERS.get(encoding.name):
         codec = encoding.codec_info
         return Encoding(
@@ -29,7 +29,7 @@ def decode_as_browsers(encoding: Encoding) -> Encoding:
 
 
 class _Decoder(codecs.IncrementalDecoder):
-    """Python's decoder of an encoding, with missing characters added and differing ones corrected."""
+    """Python's decoder of an encoding, with missing characters added and differing characters corrected."""
 
     def __init__(self, codec: str, corrections: dict[int, int], errors: str) -> None:
         super().__init__(errors)
@@ -47,7 +47,7 @@ class _Decoder(codecs.IncrementalDecoder):
 
 
 class _Iso2022JpDecoder(_Decoder):
-    """Replaces escape sequences on which Python's decoder would fail ("pending buffer overflow")."""
+    """Replaces unknown escape sequences, on which Python's decoder would fail ("pending buffer overflow")."""
 
     _UNFINISHED = re.compile(rb"(?:\x1b[($]?)?\Z")
     _UNKNOWN = re.compile(rb"\x1b(?!\([BIJ]|\$[@B])")
@@ -69,8 +69,8 @@ def _add(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeDecodeError):
         raise error
     _added["characters"] += 1
-    # Most decoders report the first byte of a pair. ISO-2022-JP's reports both bytes of a pair, or one byte
-    # where there are no pairs.
+    # Most decoders report only the first byte of a pair. The decoder of ISO-2022-JP reports both bytes of a
+    # pair, or one byte where the text consists of single bytes.
     end = error.end if error.encoding == "iso2022_jp_ext" else error.start + 2
     missing = _MISSING[error.encoding]
     for bytes_ in (error.object[error.start : end], error.object[error.start : error.start + 1]):
@@ -84,9 +84,12 @@ codecs.register_error(_add.__name__, _add)
 
 
 def _read_windows_additions() -> Iterator[tuple[bytes, str]]:
-    """Yield Windows' additions to JIS X 0208 by row and cell: NEC's row 13 (①, ㈱), IBM's rows 89 to 92."""
+    """Yield the characters that Windows adds to JIS X 0208, each after the two bytes of its row and cell.
+
+    These are NEC's row 13 (①, ㈱) and IBM's rows 89 to 92.
+    """
     trails = [*range(0x40, 0x7F), *range(0x80, 0xFD)]
-    for lead, row in ((0x87, 13), (0xED, 89), (0xEE, 91)):  # the first of the lead byte's two rows
+    for lead, row in ((0x87, 13), (0xED, 89), (0xEE, 91)):  # each lead byte covers `row` and the next row
         for position, trail in enumerate(trails):
             character = bytes([lead, trail]).decode("cp932", "replace")
             if "\ufffd" not in character:
@@ -108,7 +111,7 @@ _DECODERS: dict[str, partial[_Decoder] | partial[_Iso2022JpDecoder]] = {
     "big5": partial(_Decoder, "big5hkscs", _BIG5),
     "euc-jp": partial(_Decoder, "euc_jp", _JIS_X_0208),
     "gb18030": partial(_Decoder, "gb18030", _GB18030),
-    "gbk": partial(_Decoder, "gb18030", _GB18030),  # one decoder for both, as in the standard
+    "gbk": partial(_Decoder, "gb18030", _GB18030),  # the standard uses one decoder for both
     "iso-2022-jp": partial(_Iso2022JpDecoder, "iso2022_jp_ext", _JIS_X_0208),
     "koi8-u": partial(_Decoder, "koi8_u", str.maketrans("╝╬", "ўЎ")),
 }

@@ -1,4 +1,7 @@
-"""Finds out why a monitor of any type is degraded although its server responds. Has no side effects."""
+"""Finds reasons why a monitor is degraded although its server responds. They apply to several types.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from monitoring.checks.probes.protocol import Objection
 from monitoring.monitors.health import Outcome
 from monitoring.outbound.stopwatch import Timings
 
-# An outcome with its error and message.
+# An outcome, an error code and a message.
 Judgement: TypeAlias = "tuple[Outcome, str | None, str | None]"
 
 UP: Judgement = (Outcome.UP, None, None)
@@ -24,17 +27,18 @@ class Thresholds(NamedTuple):
     def find_shortcoming(
         self, timings: Timings, expires_at: datetime | None, certificate: str | None, now: datetime
     ) -> Judgement | None:
-        """Return why a successful call is degraded (the certificate expires soon, or it was slow), or None.
+        """Return why a successful call counts as degraded, or None.
 
-        `expires_at` is the earliest certificate expiry, and `certificate` is that certificate's
-        `Expiry.subject`.
+        The reason is a certificate that expires soon, or a slow response. `expires_at` is the earliest expiry
+        of a certificate, and `certificate` is that certificate's `Expiry.subject`.
         """
         warning = timedelta(days=self.tls_expiry_warning_days)
         if expires_at and warning and expires_at - now <= warning:
             message = _tell_expiry(certificate or "The certificate", expires_at, now)
             return Outcome.DEGRADED, Objection.TLS_EXPIRING, message
         total_ms, threshold_ms = timings.total_ms, self.slow_threshold_ms
-        # Compared as rounded in the message, so that no message says "1,000 ms, slower than 1,000 ms".
+        # The time is rounded before the comparison, because the message shows it rounded. Otherwise a message
+        # could say "1,000 ms, slower than 1,000 ms".
         if total_ms is not None and threshold_ms is not None and round(total_ms) > threshold_ms:
             message = f"Answered in {round(total_ms):,} ms, slower than {threshold_ms:,} ms"
             return Outcome.DEGRADED, Objection.SLOW, message

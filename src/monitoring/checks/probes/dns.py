@@ -1,4 +1,4 @@
-"""The probe that queries a name server for a name's records, and compares them with those expected."""
+"""The probe that queries a name server for a name's records, and compares them with the expected records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from monitoring.outbound.targets import Endpoint
 if TYPE_CHECKING:  # importing these would load a library
     from monitoring.outbound.dialer import Call, Dialer
 
-# Every name server listens on this port. If users chose the port, they could probe any service.
+# Every name server listens on this port. Users cannot choose another port, because they could then use this
+# service to probe any other service.
 PORT = 53
 
 
@@ -53,9 +54,10 @@ class DnsProbe:
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """The name server in the monitor's settings.
+        """The name server in the monitor's settings, or else the name that the probe queries.
 
-        Without one, the operator's name server is queried, and the queried name counts as the host.
+        In the latter case, the operator's name server is queried, but the limit of checks per host applies to
+        the queried name.
         """
         return self.resolver or self.name
 
@@ -80,7 +82,7 @@ class DnsProbe:
 
 
 class Expectation(NamedTuple):
-    """The records expected of a type: the monitor's settings of the same names."""
+    """The records that a monitor expects. The fields are the monitor's settings of the same names."""
 
     record_type: str
     expected: tuple[str, ...]
@@ -88,7 +90,7 @@ class Expectation(NamedTuple):
 
 
 def judge(records: Collection[bytes], expectation: Expectation) -> Judgement | None:
-    """Return what is wrong with a response's records, or None. Has no side effects.
+    """Return why a response's records do not meet the expectation, or None. Has no side effects.
 
     The message quotes nothing from the response.
     """

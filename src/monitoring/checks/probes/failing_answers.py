@@ -1,4 +1,4 @@
-"""Extracts what is stored of a response that fails a check: its status and headers, without secrets.
+"""Extracts the part to store of a response that fails a check: its status and headers, without secrets.
 
 Has no side effects.
 """
@@ -17,17 +17,19 @@ MAX_HEADERS = 40
 MAX_NAME_CHARACTERS = 60
 MAX_VALUE_CHARACTERS = 200
 
-# Headers whose names look like those of credentials, but whose values describe how to authenticate.
+# Headers that are not masked although their names look like credentials. Their values only describe how to
+# authenticate.
 _HARMLESS = {"www-authenticate", "proxy-authenticate"}
 
-# A URL's query, which may contain secrets, such as the token of a redirect.
+# Matches a URL's query, which may contain secrets, such as a token in a redirect.
 _QUERY = re.compile(r"\?[^\s<>\"';,]*")
 
 
 def keep_answer(exchange: Exchange, sent_headers: Mapping[str, str]) -> dict[str, Json]:
-    """Return the status and headers, small enough to store permanently. The body is not stored.
+    """Return a response's status and headers, limited in size so that they can be stored permanently.
 
-    Values are masked if they are or look like credentials, or contain a credential of the request.
+    A header's value is masked if the header looks like a credential, or if the value contains a credential of
+    the request.
     """
     sent = [value for value in find_credentials(sent_headers).values() if value]
     headers: list[Json] = []

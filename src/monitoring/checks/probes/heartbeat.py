@@ -1,7 +1,8 @@
 """The probe of a `heartbeat` monitor: it sends no request, and determines whether a ping is late.
 
-A ping stores its own result (`checks/heartbeats/pings.py`), and makes the monitor due when the next ping is
-late. A check of a due monitor therefore finds a missing ping, unless something has changed since.
+Receiving a ping stores a result (`checks/heartbeats/pings.py`), and makes the monitor due at the time when
+the next ping is late. A check of a due monitor therefore finds that a ping is missing, unless something has
+changed since.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ MISSING_PING = frozenset({Objection.PING_MISSING, Objection.JOB_UNFINISHED})
 
 
 class HeartbeatProbe:
-    """On every check, reads from the database what is known about the job, and evaluates it."""
+    """Reads from the database what is known about the job, and evaluates this information."""
 
     columns: ClassVar[tuple[str, ...]] = ("settings",)
     endpoint = None
@@ -53,11 +54,11 @@ class HeartbeatProbe:
 
 
 class Known(NamedTuple):
-    """What is known about a job. The first five fields are those of `Heartbeat`.
+    """What is known about a job. The first five fields are fields of `Heartbeat`.
 
-    `is_down` and `is_blind` are the monitor's state before this check. Pings could be received until
-    `received_until`. The last interruption of receiving ended at `interrupted_until`, and the last
-    maintenance at `maintenance_until`.
+    `is_down` and `is_blind` are the monitor's state before this check. `received_until` is the last time at
+    which pings could be received. `interrupted_until` is when the last interruption of receiving pings ended,
+    and `maintenance_until` is when the last maintenance ended.
     """
 
     counted_from: datetime | None
@@ -75,9 +76,9 @@ class Known(NamedTuple):
 def judge(schedule: Schedule, known: Known, now: datetime) -> Finding:
     """Determine whether a ping is late. Has no side effects.
 
-    A ping that may have been lost while this service could not receive pings does not count as missing: the
-    finding is UNKNOWN until the next ping is late. A ping that was due in maintenance does not count as
-    missing either. If the monitor is already down, the ping counts as missing in both cases.
+    A ping may have been lost while this service could not receive pings. Such a ping does not count as
+    missing, and the finding is UNKNOWN until the next deadline. A ping that was due in maintenance does not
+    count as missing either. If the monitor is already down, the ping counts as missing in both cases.
     """
     deadline = _deadline_of(schedule, known, now)
     if deadline is None:
@@ -108,16 +109,18 @@ _COULD_NOT_RECEIVE = Finding(
 
 
 def _deadline_of(schedule: Schedule, known: Known, now: datetime) -> datetime | None:
-    # A machine whose clock is ahead may have dated the pings later than `now`, when they had already come.
+    # A machine whose clock is ahead may have dated these pings later than `now`, although they came earlier.
     counted_from, started_at = (each and min(each, now) for each in (known.counted_from, known.started_at))
     return schedule.deadline(counted_from, started_at)
 
 
 def _excuse(schedule: Schedule, known: Known, now: datetime) -> Known:
-    """Count the deadline from the end of an interruption or maintenance that may explain the missing ping.
+    """Return `known` with the schedule counted from an interruption that may explain the missing ping.
 
-    A ping may come early by as much as it may be late. An interruption or maintenance therefore counts if it
-    ended at most one grace time before the ping was expected, which is two grace times before the deadline.
+    The schedule then counts from the end of the last such interruption, as after a ping at that time.
+    Maintenance counts as an interruption here. A ping may come early by as much as it may be late. An
+    interruption therefore counts if it ended at most one grace time before the ping was expected, which is
+    two grace times before the deadline.
     """
     ends = (known.interrupted_until, known.maintenance_until)
     for end in sorted(each for each in ends if each and each <= now):
@@ -128,7 +131,7 @@ def _excuse(schedule: Schedule, known: Known, now: datetime) -> Known:
 
 
 def _tell_lateness(schedule: Schedule, known: Known, now: datetime) -> Finding:
-    """Return the finding for a late ping. It holds until the next ping is late, too."""
+    """Return the finding for a late ping. The finding holds until the next ping is late, too."""
     grace = _in_words(schedule.grace)
     if (
         known.started_at is not None
@@ -164,7 +167,7 @@ async def _read_known(monitor_id: UUID, now: datetime) -> Known:
         settled="monitor__check_state__settled",
         is_blind="monitor__check_state__is_blind",
     )
-    if not rows:  # deleted; the finding will not be used
+    if not rows:  # the heartbeat was deleted, so the finding will not be used
         return Known(None, None, None, None, None, False, False, None, None, None)  # noqa: FBT003
     [row], reception = rows, await PingReception.first()
     ended = MaintenanceSpan.filter(monitor_id=monitor_id, ends_at__lte=now)

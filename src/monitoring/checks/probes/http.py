@@ -74,7 +74,7 @@ class HttpProbe:
 
     @cached_property
     def endpoint(self) -> Endpoint | None:
-        """Where the request goes first; None if the URL cannot be parsed."""
+        """The host and port to which the request is sent first, or None if the URL cannot be parsed."""
         try:
             return self.request.first_hop.target
         except UnusableUrl:
@@ -90,7 +90,7 @@ class HttpProbe:
         exchange = await HttpClient(dialer).send(self.request, search)
         failed: Failed | None = None
         if self.assertions and self.expectation.is_expected(exchange.status_code):
-            # Evaluated in a thread, because a hostile response can take up to two seconds.
+            # Evaluated in a thread, because evaluating a hostile response can take up to two seconds.
             judge_assertions = partial(find_failed, self.assertions, exchange)
             failed = await asyncio.to_thread(judge_assertions) if reads_all else judge_assertions()
         finding = judge(exchange, self.expectation, datetime.now(UTC), search.finish(), failed)
@@ -103,9 +103,9 @@ class HttpProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What is expected of a response: the monitor's fields of the same names.
+    """What is expected of a response. The fields are the monitor's fields of the same names.
 
-    A threshold of None never warns.
+    A threshold of None is disabled.
     """
 
     expected_status_codes: tuple[str, ...]
@@ -131,10 +131,10 @@ def judge(
     found: Collection[str] = (),
     failed: Failed | None = None,
 ) -> Finding:
-    """Return the finding for an exchange: the most serious fault, if it has any. Has no side effects.
+    """Return the finding for an exchange, with the most serious fault, if there is one. Has no side effects.
 
-    `found` holds the keywords found in the part of the body that was read, and `failed` is the first failed
-    assertion. Messages stay below 200 characters and quote nothing from the response but its status.
+    `found` contains the keywords found in the part of the body that was read. `failed` is the first failed
+    assertion. The message has less than 200 characters, and quotes only the status of the response.
     """
     if exchange.failure:
         judgement: Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)

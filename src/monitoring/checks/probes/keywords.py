@@ -22,12 +22,12 @@ _REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
 def quote_keyword(keyword: str) -> str:
-    """Quote a keyword on one line, shortened if it is long."""
+    """Return a keyword in quotation marks, on one line, shortened if it is long."""
     return f'"{shorten(keyword, SHOWN_KEYWORD_CHARACTERS)}"'
 
 
 def decode_body(body: bytes, content_type: str) -> str:
-    """Return a whole body as text, in the encoding used for keyword search."""
+    """Decode a complete body, with the same choice of encoding as for the keyword search."""
     encoding = find_named_encoding(content_type)
     if not encoding and may_declare_encoding(content_type):
         encoding = find_declared_encoding(body)
@@ -38,10 +38,10 @@ def decode_body(body: bytes, content_type: str) -> str:
 
 
 class KeywordSearch:
-    """Reads a body until every keyword is found, or to its end if `reads_all`.
+    """Reads a body until every keyword is found, or to the end of the body if `reads_all`.
 
-    A keyword is text: its case matters, and so does how its characters are composed (no Unicode
-    normalization). `is_expected` returns whether to search the body of a response with this status.
+    A keyword must match exactly, including upper and lower case. There is no Unicode normalization.
+    `is_expected` returns whether to search the body of a response with this status.
     """
 
     def __init__(
@@ -54,12 +54,12 @@ class KeywordSearch:
         self._text: _Text | _UndeclaredText | None = None
 
     def finish(self) -> frozenset[str]:
-        """End the text where reading ended, and return the keywords found in it."""
+        """Search the rest of the text that was read, and return all keywords that were found."""
         text = self._text or self._begin_text(find_declared_encoding(self._beginning))
         text.read(b"", is_last=True)
         return text.found
 
-    # Called by `HttpClient`
+    # `HttpClient` calls the following methods.
 
     def begin(self, status_code: int, headers: Headers) -> bool:
         """Return whether to read the body."""
@@ -72,7 +72,10 @@ class KeywordSearch:
         return True
 
     def read(self, piece: bytes) -> bool:
-        """Search a piece of the body, once the page's encoding is known. Return whether to read on."""
+        """Search a piece of the body, or store it until the page's encoding is known.
+
+        Return whether to read the next piece.
+        """
         if text := self._text:
             text.read(piece)
         else:
@@ -92,7 +95,7 @@ class KeywordSearch:
 
 
 class _Text:
-    """Text in an encoding. Only its end is kept, where a keyword may have started."""
+    """Text in an encoding. Only the end of the text is kept, because a keyword may have started there."""
 
     def __init__(self, keywords: frozenset[str], encoding: Encoding | str) -> None:
         self._missing = set(keywords)
@@ -113,10 +116,10 @@ class _Text:
 
 
 class _UndeclaredText:
-    """Text that declares no encoding: UTF-8, and if it is invalid somewhere, windows-1252 as well.
+    """Text without a declared encoding. It is searched as UTF-8 and, if that is invalid, as windows-1252 too.
 
-    Browsers guess by the page's address or the user's language (HTML standard, "determining the character
-    encoding"). Windows-1252 is their choice for most of the world.
+    Browsers guess the encoding from the page's URL or the user's language (HTML standard, "determining the
+    character encoding"). For most languages, they choose windows-1252.
     """
 
     def __init__(self, keywords: frozenset[str]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # importing these would load a library
 
 @dataclass(frozen=True)
 class PingProbe:
-    """Sends an echo request every second until one is answered. The round trip is the response time."""
+    """Sends an echo request every second until a reply arrives. The round-trip time is the response time."""
 
     columns: ClassVar[tuple[str, ...]] = ("url", "settings", "timeout_seconds", "slow_threshold_ms")
 

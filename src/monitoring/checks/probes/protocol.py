@@ -1,4 +1,4 @@
-"""What every kind of probe shares: a probe queries a server, and a finding is the result."""
+"""The interface of all probes. A probe queries a server, and returns a finding."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ class Objection(StrEnum):
 
 
 class Finding(NamedTuple):
-    """What a check found, whatever kind of probe made it.
+    """The result of any kind of probe.
 
-    Unless the outcome is UP, `error` is a code of the OpenAPI document's CheckError, and `message` explains
-    it to people; an UNKNOWN outcome has no error. `status_code` is the response's status, if its protocol has
-    one. `certificate_expires_at` is the earliest certificate expiry; None without a certificate. `answer` is
-    what is stored of a response that fails the check (`status_code`, and `headers` as pairs).
+    If the outcome is DEGRADED or DOWN, `error` is a code of the OpenAPI document's CheckError, and `message`
+    explains the code to people. An UNKNOWN outcome has no error. `status_code` is the response's status, if
+    the protocol has statuses. `certificate_expires_at` is the earliest expiry of a certificate, or None
+    without a certificate. `answer` is the stored part of a response that fails the check (`status_code`, and
+    `headers` as pairs).
 
     A finding with `holds_until` needs no confirmation by another check. The next check is due at that time.
     """
@@ -84,9 +85,9 @@ def read_host_of(url: str) -> Endpoint | None:
 
 
 class Probe(Protocol):
-    """How one monitor is checked. It is read from the monitor's row and used until the row changes."""
+    """Checks one monitor. A probe is created from the monitor's row, and used until the row changes."""
 
-    # The columns of `monitors` that `read` needs. `settings` holds the field named after the type.
+    # The columns of `monitors` that `read` needs. `settings` stores the field that is named after the type.
     columns: ClassVar[tuple[str, ...]]
 
     @classmethod
@@ -98,10 +99,10 @@ class Probe(Protocol):
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """Where the probe connects first; None if the address is invalid or the probe never connects.
+        """The host and port to which the probe connects first.
 
-        The setting `CHECKS_PER_HOST` limits the checks per endpoint. All probes without an endpoint count as
-        one host.
+        None if the monitor's URL is invalid, or if the probe never connects. The setting `CHECKS_PER_HOST`
+        limits the checks per endpoint. All probes without an endpoint count as one host.
         """
 
     async def ask(self, dialer: Dialer) -> Finding:

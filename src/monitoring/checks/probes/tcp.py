@@ -102,7 +102,7 @@ class _Listener(asyncio.Protocol):
         self._expected = expected
         self._on_first_byte = on_first_byte
         self._heard_bytes = 0
-        self._end = b""  # where the expected bytes may have started
+        self._end = b""  # the end of what was received, because the expected bytes may have started there
         self.is_heard: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if not expected:
             self.is_heard.set_result(True)

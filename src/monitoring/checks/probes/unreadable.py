@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # importing these would load a library
 
 @dataclass(frozen=True)
 class UnreadableProbe:
-    """Sends no request. The operator is at fault, not the server, so the time counts as `unknown`."""
+    """Sends no request. Its outcome is unknown, because the server has not caused the problem."""
 
     columns: ClassVar[tuple[str, ...]] = ()
     endpoint = None

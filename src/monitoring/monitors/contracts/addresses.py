@@ -25,8 +25,8 @@ class MissingParameterError(Exception):
 def write_address(url: str, path: str, parameters: Mapping[str, Json] | None) -> str:
     """Return the URL to request: `url` itself if `parameters` is None.
 
-    Otherwise `url` is the server's, and the path with its parameters is appended to it. Parameters that the
-    path does not have go into the query. Raises MissingParameterError.
+    Otherwise `url` is the server's base URL, and the path is appended to it with its variables filled in.
+    Parameters without a variable in the path go into the query. Raises MissingParameterError.
     """
     if parameters is None:
         return url

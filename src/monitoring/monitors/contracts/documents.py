@@ -1,7 +1,7 @@
-"""Finds in a client's OpenAPI document (3.0 or 3.1) what one operation specifies. Has no side effects.
+"""Extracts what a client's OpenAPI document (3.0 or 3.1) specifies for one operation. Has no side effects.
 
 The result is called rules: a small, self-contained JSON value, which `judging.py` compiles. A hostile
-document can take long to read, so `isolation.py` runs this module in a separate process.
+document can take a long time to read, so `isolation.py` runs this module in a separate process.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from monitoring.contract.document import METHODS, Json, Node
 
 MAX_RULES_BYTES = 262_144
 MAX_DEPTH = 100
-MAX_NODES = 200_000  # that are visited in a document
+MAX_NODES = 200_000  # the most nodes of a document that are visited
 
 # Keywords that change the base URI of references, or name a target that `$ref` could use instead of a JSON
 # Pointer. They are left out of the rules.
@@ -23,7 +23,7 @@ _OF_PLACES = frozenset({"$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabul
 _LEADING_ELSEWHERE = frozenset({"$dynamicRef", "$recursiveRef"})
 _VALUES = frozenset({"const", "enum"})
 _MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-# Annotations for people, which would only enlarge the rules.
+# Keywords that validation ignores. They are left out, because they would only enlarge the rules.
 _SILENT = frozenset(
     {"description", "title", "example", "examples", "default", "externalDocs", "xml", "$comment"}
 )
@@ -41,7 +41,7 @@ class UnusableDocumentError(Exception):
 
 
 def find_rules(document: Json, operation_id: str) -> dict[str, Json]:
-    """Return the rules of an operation. Raises UnusableDocumentError."""
+    """Return the rules for the operation with this id. Raises UnusableDocumentError."""
     _measure(document)
     version = document.get("openapi") if isinstance(document, dict) else None
     if not isinstance(version, str) or not version.startswith(("3.0", "3.1")):

@@ -18,7 +18,7 @@ _NOT_MODIFIED = 304
 
 
 class UnfetchedDocumentError(Exception):
-    """A document that could not be fetched; the reason is a sentence that quotes nothing from a response."""
+    """A document could not be fetched. `reason` is a sentence that quotes nothing from a response."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

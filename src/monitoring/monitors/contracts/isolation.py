@@ -1,7 +1,7 @@
 """Reads documents and validates responses in a separate process, which is killed if that takes too long.
 
-A schema of a few lines can keep any validator busy for years. Limits on the form of schemas would not help:
-they would miss some of these schemas, or reject schemas that people use.
+A schema of a few lines can keep any validator busy for years. Limits on the form of schemas would not help,
+because they would miss some of these schemas, or reject schemas that people use.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TooLongError(Exception):
 async def wait_apart(ask: Callable[..., _T], *arguments: object) -> _T:
     """Call `ask`, which waits for the separate process, in a dedicated thread. Calls run one at a time.
 
-    In the event loop's few default threads, slow schemas would block all other work.
+    The event loop's default thread pool is not used. It has few threads, and slow schemas would occupy all.
     """
     return await asyncio.get_running_loop().run_in_executor(_THREAD, ask, *arguments)
 
@@ -84,7 +84,7 @@ class _Apart:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: Mapping[str, Json], max_seconds: float) -> dict[str, Json]:
-        """Send a request and wait for its result; one request at a time. Raises TooLongError."""
+        """Send a request and return its result. Requests wait for each other. Raises TooLongError."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._process = _begin()
@@ -95,7 +95,7 @@ class _Apart:
                 if select.select([self._process.stdout], [], [], max_seconds)[0]:
                     return _read(self._process.stdout)
             except (OSError, EOFError):
-                pass  # it ran out of memory or stack
+                pass  # the separate process ran out of memory or stack
             self._process.kill()
             self._process.communicate()
             self._process = None
@@ -106,7 +106,7 @@ _APART = _Apart()
 
 
 def _begin() -> subprocess.Popen[bytes]:
-    """Start the separate process. Its environment has only two variables, and so no secrets."""
+    """Start the separate process. Its environment has at most two variables, so it contains no secrets."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     return subprocess.Popen(  # noqa: S603 - runs this module
         [sys.executable, "-m", __name__],

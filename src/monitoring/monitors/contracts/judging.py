@@ -1,6 +1,7 @@
 """Validates a response against a contract's rules. Has no side effects.
 
-A hostile schema can take long, so `isolation.py` runs this module in a separate process.
+Validation against a hostile schema can take a long time, so `isolation.py` runs this module in a separate
+process.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Rules:
                 self._compile(header["schema"])
 
     def judge(self, status_code: int, headers: Mapping[str, str], body: str | None) -> Violation | None:
-        """Return the first violation by a response, or None.
+        """Return the first violation of these rules by a response, or None.
 
         The names in `headers` are in lower case. If `body` is None, only the status and the headers are
         validated.
@@ -83,10 +84,11 @@ class Rules:
         return None
 
     def _is_valid_header(self, schema: Json, value: str) -> bool:
-        """Return whether a header's value is valid in one of the ways to read it.
+        """Return whether a header's value is valid in at least one interpretation.
 
-        It is tried as text, as JSON and as a list with one item. A value with a comma or `=` may be a list or
-        an object in one of OpenAPI's styles: it is tried as text, as a list of texts and as an empty object.
+        The interpretations are text, JSON and a list with one item. A value with a comma or `=` may be a list
+        or an object in one of OpenAPI's styles. Its interpretations are text, a list of texts and an empty
+        object.
         """
         validator = self._compile(schema)
         return validator.is_valid(value) or any(map(validator.is_valid, _read_otherwise(value)))

@@ -1,4 +1,4 @@
-"""Stores and renders a monitor's contract, and updates it when its document was read again."""
+"""Stores and renders a monitor's contract, and updates the contract after its document was read again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
 
 
 def is_same_contract(monitor: Monitor, contract: Mapping[str, Json] | None) -> bool:
-    """Return whether a contract, rendered or prepared, equals the monitor's contract.
+    """Return whether a contract equals the monitor's contract. It may be rendered or prepared.
 
     Raises `UndecryptableError`.
     """
@@ -64,7 +64,7 @@ def is_same_contract(monitor: Monitor, contract: Mapping[str, Json] | None) -> b
 def _stated(contract: Mapping[str, Json] | None) -> dict[str, Json]:
     """Return a contract without null fields, for comparison.
 
-    A creation keeps null fields, and a merge patch removes them.
+    A contract from a creation request may have null fields, whereas a merge patch removes them.
     """
     return {name: value for name, value in (contract or {}).items() if value is not None}
 
@@ -95,7 +95,7 @@ def show_contract(row: Mapping[str, Any]) -> dict[str, Json] | None:
 async def store_refreshed(monitor_id: UUID, rules: Mapping[str, Json], read_at: datetime, seen: str) -> None:
     """Store rules that were read again, unless the stored rules differ from `seen`.
 
-    In that case, the contract was changed while its document was read.
+    If they differ, the contract was changed while its document was being read.
     """
     unchanged = Monitor.filter(id=monitor_id, contract_rules=seen)
     await unchanged.update(

@@ -29,11 +29,12 @@ _SCHEMA = "ContractCreate"
 async def prepare_contract(
     team_id: UUID, given: Mapping[str, Json], saved: Monitor | None = None
 ) -> Mapping[str, Json]:
-    """Return `given`, a creation or a patch, with its contract's document replaced by `rules` (JSON).
+    """Return a request body, `given`, with its contract's document replaced by `rules` (JSON).
 
-    A patch is merged with the contract of `saved` (RFC 7396). Nothing is fetched for a contract that equals
-    the saved one, or for a monitor whose type has no contract. In a sandbox, documents come from scripted
-    hosts. Raises Problem for a document that cannot be fetched or used.
+    `given` creates a monitor, or patches `saved`. A patch is merged with the contract of `saved` (RFC 7396).
+    Nothing is fetched if the contract equals the saved contract, or if the monitor's type has no contract. In
+    a sandbox, documents come from scripted hosts. Raises Problem for a document that cannot be fetched or
+    used.
     """
     asked = given.get("contract")
     if asked == {}:  # an empty patch
@@ -68,10 +69,10 @@ async def prepare_contract(
 async def prepare_placed_contract(
     team_id: UUID, given: Mapping[str, Json], saved: Monitor | None
 ) -> Mapping[str, Json]:
-    """Prepare the contract of a configuration, `given`, that replaces the saved one completely (PUT).
+    """Prepare the contract of `given`, a configuration that completely replaces that of `saved` (PUT).
 
-    If `given` omits the credential for the contract's document, the saved credential is kept: no response
-    shows it, so a client may not know it.
+    If `given` omits the credential for the contract's document, the saved credential is kept. A client may
+    not know this credential, because no response shows it.
     """
     if (contract := given.get("contract")) is None:
         return given

@@ -25,7 +25,8 @@ async def begin_anew(
 ) -> dict[UUID, datetime | None]:
     """Restart the schedules of the unpaused heartbeats among `monitors`, each from its time in `since`.
 
-    Return each heartbeat's due time by id. It is None if the heartbeat's job never reported the end of a run.
+    Return the due time of each of these heartbeats by id. The due time is None if no ping has ended a run of
+    the heartbeat's job yet.
     """
     heartbeats = [monitor for monitor in monitors if monitor.type == HEARTBEAT and not monitor.paused]
     if not heartbeats:
@@ -43,7 +44,7 @@ async def begin_anew(
 
 
 async def find_appointment(monitor: Monitor, now: datetime) -> datetime | None:
-    """Return the due time, `now` or later, of a pending heartbeat whose schedule was changed.
+    """Return the new due time of a pending heartbeat whose schedule was changed. It is `now` or later.
 
     The due time is None before the heartbeat's first ping.
     """

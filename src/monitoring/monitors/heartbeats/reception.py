@@ -1,8 +1,8 @@
 """Records when pings could be received, so that a ping that this service lost does not count as missing.
 
-Every process that receives pings updates the same row every two seconds. The row is in the database because
-pings, too, can be received only while the database is writable. In a gap between updates, pings may have been
-lost: the service was stopped, the database was unavailable, the machine slept, or the clock jumped ahead.
+Every process that receives pings updates the same row every two seconds. The row is in the database, because
+receiving pings also requires a writable database. During a gap between updates, pings may have been lost,
+because the service was stopped, the database was unavailable, the machine slept, or the clock jumped ahead.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from monitoring.monitors.heartbeats.models import Heartbeat, PingReception
 
 NOTE_INTERVAL_SECONDS = 2.0
 
-# A longer time without updates is a gap. A busy process may be late with an update, so it is allowed more
-# time than a process that has just started, which certainly did not run before.
+# A longer time without updates counts as a gap. A running process may be late because it is busy, so it is
+# allowed more time than a process that has just started, which cannot have received earlier pings.
 LONGEST_SILENCE = timedelta(seconds=10)
 LONGEST_SILENCE_AT_START = timedelta(seconds=3)
 

@@ -15,11 +15,11 @@ from monitoring.contract.document import Json
 from monitoring.contract.problems import Problem
 from monitoring.contract.time_zones import find_time_zone
 
-# Minute, hour, day of month, month, day of week. A sixth field would be seconds, which crontab lacks.
+# Minute, hour, day of month, month, day of week. A sixth field, for seconds, is not part of crontab's syntax.
 CRON_FIELDS = 5
 
-# Where the search for a match starts. A cron expression that ever matches does so within 28 years of any
-# moment.
+# The search for a match starts at this time. Any starting time works, because a cron expression that matches
+# at all does so within 28 years of any time.
 _ANY_MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -38,7 +38,7 @@ class Schedule(NamedTuple):
     def read(cls, settings: Mapping[str, Json]) -> Self:
         """Read a heartbeat's settings, which were validated when stored.
 
-        A zone since removed from the time zone database is read as UTC.
+        A time zone that has since been removed from the time zone database is replaced by UTC.
         """
         period_seconds = settings["period_seconds"]
         return cls(
@@ -51,9 +51,9 @@ class Schedule(NamedTuple):
     def expected_after(self, moment: datetime) -> datetime:
         """Return when the first ping after a moment is expected, in UTC.
 
-        Clock changes are handled as in Debian's cron: a ping in a skipped hour is expected right after the
-        change, and a ping in a repeated hour once. Expressions with `*` as minute or hour follow elapsed
-        time.
+        Clock changes are handled as in Debian's cron. A ping in an hour that the change skips is expected
+        right after the change. A ping in an hour that the change repeats is expected only once. Expressions
+        with `*` as minute or hour follow elapsed time instead.
         """
         if self.period is not None:
             return moment + self.period
@@ -67,9 +67,10 @@ class Schedule(NamedTuple):
         return self.expected_after(moment) + self.grace
 
     def deadline(self, counted_from: datetime | None, started_at: datetime | None) -> datetime | None:
-        """Return when the next ping is late, in UTC; None before the first ping.
+        """Return when the next ping is late, in UTC, or None before the first ping.
 
-        A started run must end within the grace time, but no later than if its start had not been reported.
+        The end of a started run is late one grace time after the start, or at the schedule's deadline if that
+        is earlier.
         """
         deadlines = [
             *([] if counted_from is None else [self.deadline_after(counted_from)]),
@@ -79,7 +80,7 @@ class Schedule(NamedTuple):
 
 
 def judge_schedule(settings: Mapping[str, Json]) -> None:
-    """Raise Problem for a cron expression that is invalid or never matches, or an unknown time zone."""
+    """Raise Problem for an unknown time zone, or a cron expression that is invalid or never matches."""
     zone = find_time_zone(settings["time_zone"])
     if zone is None:
         raise Problem("heartbeat_time_zone_unknown")
@@ -91,5 +92,5 @@ def judge_schedule(settings: Mapping[str, Json]) -> None:
         expressed = CronSim(cron, _ANY_MOMENT.astimezone(zone))
     except CronSimError as error:
         raise Problem("cron_unreadable", part=str(error)) from None
-    if next(expressed, None) is None:  # it searches 50 years ahead
+    if next(expressed, None) is None:  # cronsim searches 50 years ahead
         raise Problem("cron_never_comes")

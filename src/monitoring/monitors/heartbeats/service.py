@@ -31,7 +31,7 @@ async def renew_ping_url(team_id: UUID, monitor_id: UUID, *, by: Actor) -> str:
 
 
 async def list_pings(team_id: UUID, monitor_id: UUID, limit: int, after_id: UUID | None) -> Page[Ping]:
-    """Return a page of a heartbeat's pings, newest first. Other monitors have none.
+    """Return a page of a heartbeat's pings, newest first. The page is empty for a monitor of another type.
 
     Raises Problem if the team has no such monitor.
     """

@@ -1,1 +1,1 @@
-"""Maintenance windows: failures in them open no incident and count neither as up nor as down."""
+"""Maintenance windows: a failure during a window opens no incident, and counts neither as up nor as down."""

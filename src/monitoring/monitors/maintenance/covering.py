@@ -1,8 +1,8 @@
-"""Applies a team's maintenance windows to its monitors: which are in maintenance, and until when.
+"""Applies a team's maintenance windows to its monitors: which monitors are in maintenance, and until when.
 
-A check state stores its monitor's current maintenance span, or the next span shortly before it begins. A
-check therefore need not read the windows to find out whether its monitor is in maintenance. The functions run
-in the caller's transaction, which has locked the team.
+A check state stores its monitor's current maintenance span or, shortly before the next span begins, the next
+span. A check therefore need not read the windows to find out whether its monitor is in maintenance. The
+functions run in the caller's transaction, which has locked the team.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceW
 from monitoring.monitors.maintenance.recurrence import Occurrence, Plan, occurrences
 from monitoring.monitors.models import CheckState, Monitor
 
-# Longer than a claim lasts, so that every claim whose check begins in a planned window includes its span.
+# How early a span is stored. This is longer than a claim lasts, so a monitor that is claimed before a planned
+# window and checked in it already has the window's span in its claim.
 LOOK_AHEAD = timedelta(minutes=2)
 
 # A database statement takes a limited number of parameters.
@@ -28,7 +29,10 @@ MONITORS_AT_ONCE = 1000
 
 
 class _Cover(NamedTuple):
-    """A current or imminent occurrence of a window, and its monitors: all, if it has no ids and no tags."""
+    """A current or imminent occurrence of a window, and the window's monitors by id or tag.
+
+    Without any ids and tags, the window applies to all of the team's monitors.
+    """
 
     occurrence: Occurrence
     monitor_ids: frozenset[str]
@@ -41,12 +45,12 @@ class _Cover(NamedTuple):
 
 
 def occurrence_of(window: MaintenanceWindow, now: datetime) -> Occurrence | None:
-    """Return a window's current occurrence or, if there is none, its next one; None if none is left."""
+    """Return a window's current or next occurrence, or None if no occurrence is left."""
     return next((each for each in occurrences(plan_of(window), now) if _is_on(window, each)), None)
 
 
 def next_start_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
-    """Return when a window's next occurrence starts, or None if none is left."""
+    """Return when a window's next occurrence starts, or None if no occurrence is left."""
     starts = (each.starts_at for each in occurrences(plan_of(window), now) if _is_on(window, each))
     return next((starts_at for starts_at in starts if starts_at > now), None)
 
@@ -58,9 +62,9 @@ def plan_of(window: MaintenanceWindow) -> Plan:
 
 
 def due_at_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
-    """Return when a window must next be processed: shortly before it begins, or when it ends.
+    """Return when a window must next be processed: shortly before an occurrence begins, or when it ends.
 
-    None if no occurrence is left.
+    Return None if no occurrence is left.
     """
     occurrence = occurrence_of(window, now)
     if occurrence is None:
@@ -72,9 +76,9 @@ def due_at_of(window: MaintenanceWindow, now: datetime) -> datetime | None:
 async def cover_monitors(
     team_id: UUID, now: datetime, *, monitor_id: UUID | None = None, since: datetime | None = None
 ) -> None:
-    """Update the maintenance spans of all monitors of a team, or of one, from the team's windows.
+    """Update the maintenance spans of a team's monitors, or only of `monitor_id`, from the team's windows.
 
-    A span starts when an occurrence of a window starts, even if that is in the past, but not before `since`.
+    A span starts when an occurrence of a window starts, even in the past, but never before `since`.
     """
     covers = await _read_covers(team_id, now)
     monitors = Monitor.filter(team_id=team_id)
@@ -129,7 +133,10 @@ def _is_on(window: MaintenanceWindow, occurrence: Occurrence) -> bool:
 
 
 def _span_of(covers: Sequence[_Cover], monitor_id: UUID, tags: Iterable[str]) -> Occurrence | None:
-    """Return a monitor's first occurrence, merged with those that overlap it or follow directly, or None."""
+    """Return the first occurrence that covers a monitor, or None.
+
+    It is merged with the monitor's other occurrences that overlap it or follow it directly.
+    """
     span: Occurrence | None = None
     for cover in covers:
         if not cover.has(monitor_id, tags):
@@ -162,9 +169,10 @@ async def _move(wanted: dict[UUID, Occurrence | None], now: datetime, since: dat
 def _begin_after(
     before: Occurrence | None, after: Occurrence | None, now: datetime, since: datetime | None
 ) -> Occurrence | None:
-    """Return the new span, `after`, with its final start.
+    """Return the new span, `after`, with its final start. `before` is the span that is stored now.
 
-    A current span keeps its start. A later span does not begin before the end of the previous one, `before`.
+    If both spans are current, `after` keeps the start of `before`. If `before` has ended, `after` does not
+    begin before that end.
     """
     if after is None:
         return None
@@ -196,10 +204,11 @@ async def _write_spans(
 async def _write_check_states(
     check_states: list[CheckState], before: Occurrence | None, after: Occurrence | None, now: datetime
 ) -> None:
-    """Store a span in check states. If the old or new span is current, drop results of checks in progress.
+    """Store the new span, `after`, in check states.
 
-    These checks began under the old span. Monitors whose last check failed in maintenance are checked when
-    the maintenance ends.
+    If the old or the new span is current, results of checks in progress are dropped, because these checks
+    were claimed with the old span. Monitors whose last check failed in maintenance are checked when the
+    maintenance ends.
     """
     starts_at, ends_at = after or (None, None)
     rows = CheckState.filter(monitor_id__in=[check_state.monitor_id for check_state in check_states])
@@ -208,7 +217,7 @@ async def _write_check_states(
     was_under_way = before is not None and before.starts_at <= now < before.ends_at
     if is_under_way or was_under_way:
         for check_state in check_states:
-            if check_state.claim:  # no checker holds the new claim; the lease stays, so checks never overlap
+            if check_state.claim:  # invalidates the claim, but keeps its lease, so checks never overlap
                 await CheckState.filter(id=check_state.id).update(
                     claim=uuid4(), next_check_at=check_state.due_at
                 )
@@ -221,7 +230,10 @@ async def _write_check_states(
 def _end_of_maintenance(
     before: Occurrence | None, after: Occurrence | None, now: datetime
 ) -> datetime | None:
-    """Return the end of maintenance that has begun, which may be in the past; None if none has begun."""
+    """Return the end of maintenance that has begun, or None if no maintenance has begun.
+
+    The end may be in the past.
+    """
     if after and after.starts_at <= now:
         return after.ends_at
     return min(before.ends_at, now) if before and before.starts_at <= now else None

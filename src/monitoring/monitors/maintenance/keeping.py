@@ -18,14 +18,15 @@ KEEP_INTERVAL_SECONDS = 2.0
 TEAMS_AT_ONCE = 100
 MONITORS_AT_ONCE = 500
 
-# How long an ended window stays in the list. Its spans remain part of its monitors' uptime.
+# How long an ended window is kept. Uptimes still count its maintenance after the window is deleted.
 RETENTION = timedelta(days=30)
 
 
 async def keep_maintenance(now: datetime) -> None:
     """Apply windows that begin soon or have ended, and set the status of monitors in maintenance.
 
-    An occurrence that passed while no worker was running has no effect: its failures were announced.
+    An occurrence that began and ended while no worker was running has no effect, because failures during the
+    occurrence have already been announced.
     """
     due = MaintenanceWindow.filter(due_at__lte=now).order_by("due_at").limit(TEAMS_AT_ONCE)
     for team_id in dict.fromkeys(window.team_id for window in await due):

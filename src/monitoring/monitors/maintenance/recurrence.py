@@ -1,7 +1,7 @@
 """Validates recurrence rules (RFC 5545 §3.3.10), and computes their occurrences. Has no side effects.
 
-`dateutil` searches for the next start until the year 9999, which takes seconds for a rule that never starts,
-such as on 30 February. Rules that may have an interval without a start are therefore rejected before
+`dateutil` searches for the next start until the year 9999. This takes seconds if there is none, for example
+with a rule for 30 February. Rules that may have an interval without a start are therefore rejected before
 `dateutil` reads them.
 """
 
@@ -20,11 +20,12 @@ from dateutil.rrule import rrulestr
 from monitoring.contract.problems import Problem
 from monitoring.contract.time_zones import find_time_zone
 
-# A rule without a start within this time counts as never starting: 29 February comes every four years.
+# A rule without a start within this time counts as never starting. The time exceeds four years, because a
+# rule may start on 29 February.
 HORIZON = timedelta(days=5 * 366)
 SHORTEST_GAP = timedelta(hours=1)
 
-# How many starts are searched for short gaps: more than two years of a daily rule.
+# How many starts are compared to find gaps that are too short. A daily rule has fewer starts in two years.
 _STARTS_COMPARED = 800
 
 _TIME = ("FREQ", "INTERVAL", "COUNT", "UNTIL", "BYHOUR", "BYMINUTE", "WKST")
@@ -34,9 +35,9 @@ _ALLOWED = {
     "MONTHLY": {*_TIME, "BYDAY", "BYMONTH", "BYMONTHDAY"},
     "YEARLY": {*_TIME, "BYDAY", "BYMONTH", "BYMONTHDAY"},
 }
-# Parts that exclude each other: together they may match no day.
+# Pairs of parts that may not be combined, because together they may match no day.
 _EXCLUSIVE = (("BYDAY", "BYMONTHDAY"), ("INTERVAL", "BYMONTH"))
-_LAST_DAY = 28  # of the shortest month
+_LAST_DAY = 28  # the last day of the shortest month
 
 _PARTS = {
     "FREQ": "DAILY|WEEKLY|MONTHLY|YEARLY",
@@ -83,10 +84,11 @@ def judge(plan: Plan, now: datetime) -> None:
 
 
 def occurrences(plan: Plan, after: datetime) -> Iterator[Occurrence]:
-    """Return the occurrences that end after a moment and start before the horizon, in order.
+    """Return the occurrences that end after `after` and start within `HORIZON` of it, in order.
 
-    A local time that a clock change skips is read with the offset before the change; of a repeated local
-    time, the first counts (RFC 5545 §3.3.5). A plan in an unknown time zone has no occurrences.
+    If a clock change skips a local time, the UTC offset before the change applies. If a clock change repeats
+    a local time, the first of the two times counts (RFC 5545 §3.3.5). A plan in an unknown time zone has no
+    occurrences.
     """
     if find_time_zone(plan.time_zone) is None:
         return
@@ -104,7 +106,7 @@ def _starts(plan: Plan, after: datetime) -> Iterable[datetime]:
 
 
 def _local_starts(plan: Plan, until: datetime, after: datetime | None = None) -> Iterable[datetime]:
-    """Return a plan's starts in local time, possibly without some that are not later than `after`.
+    """Return a plan's starts in local time. Starts up to `after` may be left out.
 
     `until` bounds the search, because some rules never start.
     """
@@ -128,10 +130,11 @@ def _local_starts(plan: Plan, until: datetime, after: datetime | None = None) ->
 
 
 def _skip_to(moment: datetime, first: datetime, parts: Mapping[str, str]) -> datetime:
-    """Return a rule's first start, moved towards a moment by whole intervals.
+    """Return a rule's first start, moved towards `moment` by a multiple of the rule's interval.
 
-    The move does not change the starts after the moment, and makes an old rule as cheap as a new one. A rule
-    that repeats the day of month of its first start is not moved, because not all months have that day.
+    The move does not change the starts after `moment`, and makes an old rule as fast to evaluate as a new
+    one. A rule that repeats the day of month of its first start is not moved, because not all months have
+    that day.
     """
     interval = int(parts.get("INTERVAL", "1"))
     if parts["FREQ"] in ("DAILY", "WEEKLY"):
@@ -164,7 +167,10 @@ def _read_parts(text: str) -> dict[str, str]:
 
 
 def _read_until(text: str, zone: ZoneInfo) -> datetime:
-    """Return UNTIL in local time. Its text is a day (until its end), a moment in UTC or a local time."""
+    """Parse UNTIL, and return it in local time.
+
+    `text` is a day, which stands for the end of that day, a moment in UTC, or a local time.
+    """
     try:
         if len(text) == len("YYYYMMDD"):
             return datetime.strptime(f"{text}T235959", "%Y%m%dT%H%M%S")  # noqa: DTZ007 - it is local

@@ -35,7 +35,7 @@ from monitoring.monitors.models import Monitor
 
 _SCHEMA = "MaintenanceWindowCreate"
 
-# Windows that have ended are not counted.
+# The limit does not count windows that have ended.
 MAX_WINDOWS_A_TEAM = 100
 
 # Occurrences are computed from the first start, so it must not be too long ago.
@@ -50,7 +50,10 @@ async def list_windows(team_id: UUID, limit: int, after_id: UUID | None) -> Page
 async def create_window(
     team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None, key: str | None = None
 ) -> MaintenanceWindow:
-    """Create a window. It begins at once if its start is past. Raises Problem if it would never occur."""
+    """Create a window. It begins immediately if its start is in the past.
+
+    Raises Problem if the window would never occur.
+    """
     now = datetime.now(UTC)
     configuration = _read(complete(given, read_defaults(_SCHEMA), _name), now)
     window = MaintenanceWindow(team_id=team_id, key=key, created_at=now, updated_at=now, **configuration)
@@ -103,7 +106,7 @@ async def update_window(
 async def put_window(
     team_id: UUID, key: str, given: Mapping[str, Json], conditions: Conditions, *, by: Actor | None = None
 ) -> Placed[MaintenanceWindow]:
-    """Create the window with this key, or replace its configuration. The start is kept if `given` omits it.
+    """Create the window with this key, or replace its configuration. If `given` omits the start, it is kept.
 
     Raises Problem as `create_window` and `update_window` do.
     """
@@ -148,7 +151,7 @@ async def _change(
     old_key = window.key
     window.update_from_dict(after | {"key": key, "updated_at": now})
     judge(plan_of(window), now)
-    # Monitors that the window already had may have been deleted since.
+    # Only newly added monitors must exist. Monitors that the window already had may have been deleted.
     await _demand_monitors(
         window.team_id, [each for each in after["monitor_ids"] if each not in before["monitor_ids"]]
     )
@@ -181,7 +184,7 @@ async def end_window(
 async def delete_window(
     team_id: UUID, window_id: UUID, if_match: str | None = None, *, by: Actor | None = None
 ) -> None:
-    """Delete a window, and end its current occurrence. Time up to now still counts as maintenance."""
+    """Delete a window, and end its current occurrence. The time until now still counts as maintenance."""
     async with transaction():
         await Team.lock(team_id)
         window = await get_window(team_id, window_id)
@@ -210,12 +213,12 @@ async def _record(
 
 
 def _read(configuration: Configuration, now: datetime) -> Configuration:
-    """Return a configuration with its start as a datetime, which is `now` if the configuration has none."""
+    """Return a configuration with its start as a datetime. A missing start is replaced by `now`."""
     starts_at = configuration.get("starts_at") or now
     if isinstance(starts_at, str):
         starts_at = read_timestamp(starts_at)
     if configuration["recurrence"]:
-        starts_at = starts_at.replace(microsecond=0)  # as recurrence rules have whole seconds
+        starts_at = starts_at.replace(microsecond=0)  # recurrence rules have whole seconds
     return configuration | {"starts_at": starts_at}
 
 

@@ -19,7 +19,7 @@ NO_ADDRESS = "This address cannot be sent email"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountEmail:
-    """An email to one person: a text, a link with its label, and the reason why the reader receives it."""
+    """An email to one person. It has a text, a link with a label, and the reason why it was sent."""
 
     id: UUID
     recipient: str

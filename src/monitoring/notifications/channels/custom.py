@@ -17,7 +17,7 @@ _PLACEHOLDER = re.compile(r"\{\{(title|text|link|acknowledge_link|event|id)\}\}"
 def write(message: Message, channel: Configuration) -> Post:
     """Render a message as a custom request.
 
-    Placeholders are filled in before the body is serialised as JSON, which prevents injection.
+    Placeholders are filled in before the body is serialised as JSON, so their values cannot inject JSON.
     """
     words = {
         "title": message.title,

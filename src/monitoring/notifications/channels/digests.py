@@ -1,4 +1,4 @@
-"""Renders digests, which show each monitor's latest state instead of every event. Has no side effects."""
+"""Renders digests. A digest shows each monitor's latest state, not every event. Has no side effects."""
 
 from __future__ import annotations
 

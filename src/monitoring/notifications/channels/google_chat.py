@@ -19,7 +19,7 @@ _LIMITS = LIMITS["google_chat"]
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for Google Chat. Cards interpret text as a subset of HTML, so all of it is escaped.
+    """Render a message for Google Chat. Cards interpret text as a subset of HTML, so all text is escaped.
 
     https://developers.google.com/workspace/chat/format-messages#card-formatting
     """

@@ -16,10 +16,11 @@ from monitoring.outbound.retry_after import read_retry_after
 
 TIMEOUT_SECONDS = 15.0
 
-# Sent by a gateway that forwarded the request and got no valid response (RFC 9110 §15.6.3 and §15.6.5).
+# A gateway sends these statuses if it forwarded the request, but got no valid response (RFC 9110 §15.6.3 and
+# §15.6.5). The receiver may therefore have got the request.
 _SAID_BY_GATEWAYS = {HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
 
-# After these failures, no request was sent. After all others, the receiver may have got the request.
+# With these failures, no request was sent. With all other failures, the receiver may have got the request.
 _NEVER_SENT = {
     FailureCode.DNS_FAILURE,
     FailureCode.CONNECTION_REFUSED,

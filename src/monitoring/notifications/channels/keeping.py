@@ -29,8 +29,9 @@ async def find_keeping_sender(channel: NotificationChannel) -> KeepingSender | N
 class KeepingSender:
     """A sender that keeps requests instead of sending them.
 
-    `.test` hosts return their scripted responses, and all other hosts accept every request. `kept` is the
-    last request as `KeptRequest` of the OpenAPI document, with the channel's secrets masked.
+    Scripted hosts (`.test`) return their scripted responses, and all other hosts accept every request. `kept`
+    is the last request in the format of `KeptRequest` of the OpenAPI document, with the channel's secrets
+    masked.
     """
 
     def __init__(self, channel: NotificationChannel) -> None:
@@ -58,7 +59,7 @@ class KeepingSender:
         return AttemptResult(reception=Reception.DELIVERED, status_code=MAIL_ACCEPTED)
 
     def _is_genuine(self, headers: Mapping[str, str], body: str) -> bool:
-        """Return whether the channel is a webhook whose secret signed the message recently."""
+        """Return whether the channel is a webhook, and its secret has signed the message recently."""
         if self._channel.type != WEBHOOK:
             return False
         try:
@@ -84,12 +85,12 @@ class KeepingSender:
 
 
 def _find_secrets(channel: NotificationChannel) -> Iterable[str]:
-    """Return the secrets to mask, longest first. A webhook has none: requests never contain its secret."""
+    """Return the secrets to mask, longest first. Requests of a webhook never contain its secret."""
     if channel.type == WEBHOOK:
         return ()
     try:
         return sorted(texts_in(read_secrets(channel)), key=len, reverse=True)
-    except UndecryptableError:  # then no request contains them
+    except UndecryptableError:  # requests cannot contain secrets that cannot be decrypted
         return ()
 
 

@@ -11,14 +11,14 @@ from monitoring.auth.names import name_after_host
 from monitoring.backends.encryption import MASK
 from monitoring.contract.document import Json
 
-# A longer URL is cut in the middle, because pages on one host often differ at the end.
+# A longer URL is shortened in the middle, because the URLs of pages on the same host often differ at the end.
 MOST_URL_CHARACTERS = 200
 MOST_TITLE_CHARACTERS = 100
 MOST_TAGS = 5
 
 
 def label_monitor(monitor: Mapping[str, Json]) -> str:
-    """Return a monitor's name. If the name is its host, return its URL without the scheme."""
+    """Return a monitor's name or, if this is only its URL's host, the URL without the scheme."""
     if monitor["name"] != name_after_host({"url": monitor["url"]}):
         return join_lines(monitor["name"])
     _, _, address = _mask_query(monitor["url"]).partition("://")
@@ -26,14 +26,14 @@ def label_monitor(monitor: Mapping[str, Json]) -> str:
 
 
 def display_url(monitor: Mapping[str, Json]) -> str:
-    """Return a monitor's URL, shortened and with query values masked, because they may be secret."""
+    """Return a monitor's URL, shortened. Values in the query are masked, because they may be secret."""
     return _shorten(_mask_query(monitor["url"]), MOST_URL_CHARACTERS)
 
 
 def list_facts(subject: Mapping[str, Json]) -> Iterator[str]:
-    """Yield lines with the monitor's URL, the team and the monitor's tags, as far as they are known.
+    """Yield lines with the monitor's URL, the team and the monitor's tags.
 
-    Messages queued by earlier releases have no team and no tags.
+    Lines about unknown facts are left out: messages that earlier releases queued have no team and no tags.
     """
     monitor = subject.get("monitor", {})
     if monitor:

@@ -1,7 +1,7 @@
 """Each provider's length limits, and functions that cut messages to fit. Has no side effects.
 
-A provider permanently refuses a longer message, and then nobody is alerted. Messages are therefore cut before
-they are sent.
+Messages are cut before they are sent, because a provider permanently refuses a message that is too long, and
+nobody would be alerted.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from types import MappingProxyType
 
 import orjson
 
-# The lines for twenty monitors, a title and a team. Nobody reads more in one message.
+# Enough lines for twenty monitors, a title and a team. Nobody reads more lines in one message.
 MOST_LINES = 22
 
 
 class Unit(Enum):
-    """The unit of a provider's limit. If its page says only "characters", the larger count is used."""
+    """The unit of a provider's limit.
+
+    If the provider's page says only "characters", the unit is chosen in which texts count as longer.
+    """
 
     CHARACTERS = "code points of Unicode"
     UTF_16 = "code units of UTF-16, of which an emoji has two or more"
@@ -66,14 +69,15 @@ _TEAMS = "https://learn.microsoft.com/en-us/connectors/teams/"
 _RFC_5321 = "https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1.7"
 _RFC_5322 = "https://www.rfc-editor.org/rfc/rfc5322#section-2.1.1"
 
-# The key for the limit of a whole JSON body or email. Its text fields have shares of that limit.
+# The key for the limit of a complete JSON body or email. Its text fields have limits that are shares of this.
 BODY = ""
 
 # By channel type and by field name in the body.
 LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
     {
-        # Programs read these messages, so they are not cut. An event is smaller than the 20 kB that Standard
-        # Webhooks recommends, and only the team knows the limits of a custom channel's server.
+        # The next two types are not cut, because programs read these messages. A webhook's event is smaller
+        # than the 20 kB that Standard Webhooks recommends. Only the team knows the limits of a custom
+        # channel's server.
         "webhook": {},
         "custom": {},
         "slack": {
@@ -84,7 +88,8 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
             "title": Limit(256, Unit.UTF_16, _DISCORD),
             "description": Limit(4096, Unit.UTF_16, _DISCORD),
         },
-        # 28 KB of UTF-16, two bytes for most characters: https://stackoverflow.com/q/78034694
+        # The limit is 28 KB in UTF-16, in which most characters have two bytes:
+        # https://stackoverflow.com/q/78034694
         "microsoft_teams": {
             "text": Limit(5000, Unit.BYTES_OF_JSON, _TEAMS),
             BODY: Limit(14_000, Unit.UTF_16, _TEAMS),
@@ -94,7 +99,7 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
             "fallbackText": Limit(8000, Unit.BYTES_OF_JSON, _GOOGLE_CHAT),
             BODY: Limit(32_000, Unit.BYTES, _GOOGLE_CHAT),
         },
-        # Mattermost documents no limit. Servers before 5.0 accept 7,900 characters of attachments.
+        # Mattermost documents no limit. Servers before 5.0 accept up to 7,900 characters of attachments.
         "mattermost": {
             "text": Limit(4000, Unit.BYTES_OF_JSON, _MATTERMOST),
             "fallback": Limit(1000, Unit.BYTES_OF_JSON, _MATTERMOST),
@@ -106,7 +111,7 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
         "pagerduty": {
             "summary": Limit(1024, Unit.UTF_16, _PAGERDUTY),
             "dedup_key": Limit(255, Unit.UTF_16, _PAGERDUTY),
-            # The page names no limit for this field, which is meant for a host name.
+            # The page names no limit for this field, but says that it is meant for a host name.
             "source": Limit(255, Unit.UTF_16, _PAGERDUTY),
             BODY: Limit(512_000, Unit.BYTES, "https://developer.pagerduty.com/docs/events-api-v2-overview"),
         },
@@ -117,13 +122,14 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
             "description": Limit(15_000, Unit.UTF_16, _OPSGENIE),
             "note": Limit(25_000, Unit.UTF_16, _OPSGENIE),
         },
-        # A subject of this length fits every message list. RFC 5322 limits only the lines of a header.
+        # A subject of this length fits into every mail program's message list. RFC 5322 limits only the
+        # length of a header's lines.
         "email": {
             "subject": Limit(200, Unit.CHARACTERS, _RFC_5322),
             "text": Limit(7000, Unit.BYTES, _RFC_5321),
             BODY: Limit(65_536, Unit.BYTES, _RFC_5321),
         },
-        # ntfy turns a longer message into an attachment or refuses it. A whole JSON body may be twice as
+        # ntfy turns a longer message into an attachment or refuses it. The complete JSON body may be twice as
         # long.
         "ntfy": {
             "message": Limit(4096, Unit.BYTES_OF_JSON, _NTFY),
@@ -156,9 +162,9 @@ def cut(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str
 
 
 def fit(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str:
-    """Return the first whole lines of a text that fit the limit, then the number of omitted lines.
+    """Escape a text with `write`, and omit its last lines until it fits the limit.
 
-    If even the first line does not fit, it is cut.
+    A final line gives the number of omitted lines. If even the first line does not fit, it is cut.
     """
     lines = text.splitlines()
     for kept in range(min(len(lines), MOST_LINES), 0, -1):

@@ -1,4 +1,4 @@
-"""The email channel: sends to one address, which its reader confirmed, through the operator's mail server."""
+"""The email channel: sends emails to one confirmed email address, through the operator's mail server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def default_name(configuration: Configuration) -> str:
 
 
 def make_secret(given: Mapping[str, Json]) -> str:
-    """Return an encrypted empty set of secret fields: an address is not secret."""
+    """Return the encrypted secret fields. There are none, because an email address is not secret."""
     return store_secrets(given)
 
 
@@ -70,7 +70,7 @@ def _compose(
 ) -> Mail | None:
     """Compose the email of a delivery.
 
-    Return None if it is a confirmation request and the channel's address has changed since.
+    Return None if the delivery is a confirmation request, and the channel's email address has changed since.
     """
     address, host = receiver.settings["address"], urlsplit(base_url).netloc
     if delivery.event == CONFIRMATION:

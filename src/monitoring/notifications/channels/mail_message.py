@@ -1,6 +1,6 @@
 """Renders a notification as an email (RFC 5322) in plain text and HTML. Has no side effects.
 
-Every attempt renders the same bytes. Untrusted names cannot inject headers or HTML.
+The same delivery is always rendered as the same bytes. Untrusted names cannot inject headers or HTML.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _LINE_END = "\r\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """An email before it is rendered. `footer` explains why the reader receives it.
+    """An email before it is rendered. `footer` explains to the reader why the email was sent.
 
-    A mail program can disable the channel through `unsubscribe_link`, which only notifications have.
+    Only notifications have an `unsubscribe_link`. A mail program can use it to disable the channel.
     """
 
     id: UUID
@@ -45,7 +45,7 @@ class Mail:
 
 
 def write_mail(mail: Mail) -> bytes:
-    """Render an email with CRLF line endings. Raises ValueError if its recipient is invalid or not ASCII."""
+    """Render an email with CRLF line endings. Raises ValueError if the recipient is invalid or not ASCII."""
     written = EmailMessage(policy=SMTP)
     written["From"] = mail.sender
     written["Date"] = mail.written_at
@@ -59,9 +59,11 @@ def write_mail(mail: Mail) -> bytes:
 
 
 def _list_long_headers(mail: Mail) -> Mapping[str, str]:
-    """Return the headers whose long words Python's policy would encode in a way that no reader decodes.
+    """Return the headers that may contain long words.
 
-    Their values are ASCII. A line may have 998 characters (RFC 5322 §2.1.1).
+    Python's email policy would encode long words in a way that mail programs do not decode. These headers are
+    therefore written without the policy. Their values are ASCII, and a line may have up to 998 characters
+    (RFC 5322 §2.1.1).
     """
     headers = {
         "Subject": _write_subject(mail.message.title),
@@ -69,7 +71,8 @@ def _list_long_headers(mail: Mail) -> Mapping[str, str]:
         "Message-ID": _name(mail, mail.id),
     }
     if mail.message.subject_id:
-        # Messages about one incident reply to the same nonexistent message, so mail programs thread them.
+        # All messages about an incident are replies to the same nonexistent message, so that mail programs
+        # show them as one thread.
         thread = _name(mail, mail.message.subject_id)
         headers |= {"In-Reply-To": thread, "References": thread}
     if mail.unsubscribe_link:
@@ -123,7 +126,10 @@ def _write_html(mail: Mail) -> str:
 
 
 def _write_button(label: str, link: str, *, is_first: bool) -> str:
-    """Render a link as a touch-friendly button, 48 pixels high. Outlook styles only its table cell."""
+    """Render a link as a button that is 48 pixels high, for touch screens.
+
+    The border and the background are on a table cell, because Outlook styles only the cell.
+    """
     behind, text = ("#1f4f8f", "#ffffff") if is_first else ("#ffffff", "#1f4f8f")
     return (
         f'<td style="border:2px solid #1f4f8f;border-radius:6px;background:{behind}">'

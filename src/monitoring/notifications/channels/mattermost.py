@@ -16,7 +16,7 @@ from monitoring.notifications.channels.message import Message
 _LIMITS = LIMITS["mattermost"]
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+.!|<>~:&-])")
-# Mentions work in attachments too. A backslash does not prevent them; a zero-width character does.
+# Mentions also work in attachments. A backslash does not prevent a mention, but a zero-width character does.
 _MENTION = re.compile("@")
 
 

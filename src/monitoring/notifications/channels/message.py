@@ -23,11 +23,11 @@ class Mood(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """An event rendered as plain text. Each line of `text` makes sense without the lines below it.
+    """An event rendered as plain text. The first lines of `text` make sense even if the last lines are cut.
 
-    `link` leads to the event's subject in the app, and `acknowledge_link` to a page with one button. All
-    messages about one incident or article share a `subject_id`; a test has none. `source` is the checked
-    host, or this service's host.
+    `link` leads to the event's subject in the app. `acknowledge_link` leads to a page with one button. All
+    messages about the same incident or article share a `subject_id`, and a test has none. `source` is the
+    host that is checked, or this service's host.
     """
 
     event: str
@@ -41,7 +41,7 @@ class Message:
 
     @property
     def summary(self) -> str:
-        """The title and text in one string, for fallback texts."""
+        """The title and text in one string, for providers that require a plain fallback text."""
         return f"{self.title}: {self.text}"
 
     @property
@@ -57,7 +57,7 @@ class Message:
 
     @property
     def key(self) -> str:
-        """The grouping key that providers use for messages about one subject."""
+        """The key by which providers group messages about the same subject."""
         return str(self.subject_id or self.event)
 
     @property

@@ -28,8 +28,8 @@ class AttemptResult:
 
     `retry_after_seconds` is the pause that the receiver requested. `disabled_reason` is set if the channel
     must be disabled, because the receiver no longer exists or wants no more notifications. `new_settings` are
-    channel fields that the receiver reported as changed; the next attempt uses them. `may_have_arrived` is
-    set if a failed attempt may have reached the receiver, for example after a timeout.
+    channel fields that the receiver reported as changed. The next attempt uses these fields.
+    `may_have_arrived` is set if a failed attempt may have reached the receiver, for example after a timeout.
     """
 
     reception: Reception
@@ -46,7 +46,7 @@ class Channel(Protocol):
     """A channel type: its default name, its secret, and how it sends a notification."""
 
     def default_name(self, configuration: Configuration) -> str:
-        """Return the name of a new channel whose client chose none."""
+        """Return the name for a new channel if the client did not specify a name."""
 
     def make_secret(self, given: Mapping[str, Json]) -> str:
         """Return a new channel's secret for storage. `given` are the secret fields that the client sent."""
@@ -60,7 +60,7 @@ class Channel(Protocol):
     ) -> AttemptResult:
         """Make one attempt to send a notification, well within the delivery's lease, and return the result.
 
-        Every attempt sends the same `delivery.id` and the same event, `delivery.payload`. Receiver failures
-        are results, not exceptions. Raises OSError if this machine cannot send anything. Such an attempt does
-        not count.
+        Every attempt sends the same `delivery.id` and the same event, `delivery.payload`. If the receiver
+        fails, the result says so, and no exception is raised. Raises OSError if this machine cannot send
+        anything. An attempt with this exception does not count.
         """

@@ -15,12 +15,12 @@ HOSTS = ("api.pushover.net",)
 ADDRESS = "https://api.pushover.net/1/messages.json"
 _LIMITS = LIMITS["pushover"]
 
-# 1 bypasses the user's quiet hours. https://pushover.net/api#priority
+# Priority 1 bypasses the user's quiet hours. https://pushover.net/api#priority
 _PRIORITIES = {Mood.BAD: 1, Mood.GOOD: 0, Mood.NEUTRAL: 0}
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for Pushover. Without `html`, text is shown literally, but URLs become links."""
+    """Render a message for Pushover. Without `html`, Pushover shows text literally, and URLs as links."""
     end = f"\nAcknowledge: {message.acknowledge_link}" if message.acknowledge_link else ""
     body = {
         "token": channel["app_token"],

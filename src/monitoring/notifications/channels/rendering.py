@@ -1,7 +1,7 @@
 """Renders events as messages for people, with the same text for every provider.
 
 The most important line comes first, because a channel drops the last lines if the text exceeds its provider's
-limit. Monitor names are untrusted text: each channel escapes what its provider would interpret.
+limit. Monitor names are untrusted, so each channel escapes the characters that its provider would interpret.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _render_disabled(event: str, subject: Mapping[str, Json], app_url: str) -> M
 
 
 def _render_interrupted(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
-    """Render an interruption in the past tense: a service that is offline can send it only afterwards."""
+    """Render an interruption in the past tense, because an offline service can only report it later."""
     noticed_at = moment_in_words(subject["timestamp"])
     return Message(
         event=event,
@@ -200,7 +200,7 @@ def _render_downtime(subject: Mapping[str, Json]) -> str:
 
 
 def _render_recent(subject: Mapping[str, Json]) -> str:
-    """Render how often the monitor went down within an hour. Empty below MOST_BEFORE_FLAPPING times."""
+    """Render how often a monitor went down within an hour, or an empty text below MOST_BEFORE_FLAPPING."""
     count = subject.get("recent_incidents", 0)
     return f" It went down {count} times within an hour." if count >= MOST_BEFORE_FLAPPING else ""
 

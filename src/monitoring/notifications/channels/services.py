@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 UNREADABLE = "The service could not read the channel's secrets"
 
 MOST_SAID_CHARACTERS = 100
-MOST_READ_BYTES = 4 * MOST_SAID_CHARACTERS  # of UTF-8
+MOST_READ_BYTES = 4 * MOST_SAID_CHARACTERS  # a character has up to 4 bytes in UTF-8
 
 # Shorter parts of a secret are not treated as secret.
 LEAST_SECRET_CHARACTERS = 6
 _SEPARATORS = re.compile(r"[^A-Za-z0-9_-]+")
 
-# Statuses that refuse the message itself, so that a retry would get the same response.
+# With these statuses, the provider refuses the message itself, so a retry would get the same response.
 _MEANT_FOR_THE_MESSAGE = {
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -99,10 +99,10 @@ class ProviderChannel:
         return judge(exchange, self.name, texts_in(secrets))
 
     def _is_at(self, url: str) -> bool:
-        """Return whether a URL is HTTPS on one of the provider's hosts, so that TLS proves its identity.
+        """Return whether a URL is HTTPS and has one of the provider's hosts. TLS then proves its identity.
 
-        Any other host is chosen by the team and may be an internal service. Its response is not read, because
-        the delivery log would expose it.
+        A team can choose any other host, which may be an internal service. The response of such a host is not
+        read, because the delivery log would expose it.
         """
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -112,7 +112,7 @@ class ProviderChannel:
 
 
 class _ReaderOfRefusals:
-    """A body reader that reads only the beginning of a refusal, which is quoted, and nothing of a success."""
+    """A body reader that reads the beginning of a refusal, to quote it, and skips the body of a success."""
 
     _read_bytes = 0
 
@@ -127,11 +127,12 @@ class _ReaderOfRefusals:
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
     """Classify a provider's response, quoting its body if it was read.
 
-    A response that repeats a part of `secrets` is not quoted, because more people can read the delivery log.
+    A response that repeats a part of `secrets` is not quoted, because people who may not know the secrets can
+    read the delivery log.
 
-    Only 2xx is a success. 404 and 410 mean that the address no longer exists. 400, 413, 415 and 422 are
-    permanent refusals, unless the response contains a Telegram chat's new id. Everything else is retried,
-    including 401 and 403, because the team may fix the credentials.
+    Only 2xx is a success. 404 and 410 mean that the provider no longer knows the channel's URL. 400, 413, 415
+    and 422 are permanent refusals, unless the response contains a Telegram chat's new id. Every other status
+    is retried, including 401 and 403, because the team may fix the credentials.
     """
     result = judge_answer(exchange)
     if result.reception is Reception.DELIVERED or exchange.status_code is None:
@@ -159,7 +160,7 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
 
 
 def _quote(body: bytes, secrets: Iterable[str]) -> str:
-    """Return the beginning of a response body as one line, or no text if it contains part of a secret."""
+    """Return the beginning of a response body as one line, or "" if it contains a part of a secret."""
     text = body[:MOST_READ_BYTES].decode(errors="replace")
     if any(part in text for secret in secrets for part in _parts(secret)):
         return ""

@@ -28,7 +28,7 @@ def write(message: Message, channel: Configuration) -> Post:
         "title": _escape(message.title),
         "title_link": message.link,
         "text": fit(message.text, _LIMITS["text"], _escape),
-        "mrkdwn_in": [],  # no field is formatted
+        "mrkdwn_in": [],  # Slack formats no field
         "actions": [{"type": "button", "text": label, "url": url} for label, url in message.links.items()],
     }
     return Post(url=channel["url"], body={"attachments": [attachment]})

@@ -23,7 +23,7 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.outbound.certificates import explain, make_verifying_context
 from monitoring.settings.mail_server import MailServer, Security
 
-# Half a delivery's lease. A server that takes longer gets the message again, with the same id.
+# This is half a delivery's lease. A server that responds later gets the message again, with the same id.
 TIMEOUT_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 
@@ -34,14 +34,15 @@ _CODES = range(200, 600)
 FIRST_PERMANENT = 500
 MUST_SIGN_IN = 530  # RFC 3207 §4, RFC 4954 §6
 
-# From RFC 3463 §3.2 and RFC 7505: no such mailbox, no such domain, a moved mailbox, a domain without mail.
+# These codes of RFC 3463 §3.2 and RFC 7505 mean that the mailbox or the domain does not exist, that the
+# mailbox has moved, or that the domain receives no mail.
 _NOBODY = re.compile(r"5\.1\.(1|2|6|10)\b")
 
-# This machine has run out of resources: the mail server is not at fault.
+# With these errors, this machine has run out of resources, and the mail server has not failed.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 UNWILLING = "It is not accepting messages at present"
-# The first match counts.
+# The first entry that matches an exception is used.
 _RENDERERS: Mapping[type[Exception], str] = {
     aiosmtplib.SMTPAuthenticationError: "It does not accept the service's user and password",
     aiosmtplib.SMTPServerDisconnected: "It closed the connection",
@@ -154,7 +155,10 @@ def _explain(failed: Exception, root: BaseException | None) -> str:
 
 
 def _explain_mail(code: int) -> str:
-    """Return why a server refused MAIL. It is the first command that a server may refuse for any reason."""
+    """Return why a server refused the command MAIL.
+
+    The sender need not be the reason. MAIL is the first command that a server may refuse for any reason.
+    """
     if code == MUST_SIGN_IN:
         return "It requires the service to use TLS, or to sign in"
     return "It does not accept the service's sender" if code >= FIRST_PERMANENT else UNWILLING
@@ -169,7 +173,7 @@ def _refuse(message: str, code: int) -> AttemptResult:
 
 
 def _known(code: int | None) -> int | None:
-    """Return `code`, or None if it is not a reply code, such as aiosmtplib's -1 for an invalid reply."""
+    """Return `code`, or None if it is no SMTP reply code, such as aiosmtplib's -1 for an invalid reply."""
     return code if code in _CODES else None
 
 

@@ -1,4 +1,4 @@
-"""Validates channel URLs when a client sets them. Every connection validates its address again."""
+"""Validates channel URLs when a client sets them. Every connection validates the IP address again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitoring.outbound.reachability import may_be_reached
 
 
 async def demand_reachable(team_id: UUID, given: Mapping[str, Json]) -> None:
-    """Raise Problem if the URL of a new or changed channel has an address that is not permitted.
+    """Raise Problem if the URL of a new or changed channel leads to an IP address that is not permitted.
 
     This may query DNS, so call it outside transactions. A sandbox never connects, so any URL is permitted.
     """

@@ -12,8 +12,8 @@ from monitoring.notifications.channels.message import Message
 
 HOSTS = ("api.telegram.org",)
 
-# Without `parse_mode`, text is shown literally, but @names still notify people. A zero-width character after
-# the @ prevents that.
+# Without `parse_mode`, text is shown literally, but an @name still notifies a person. A zero-width character
+# after the @ prevents the notification.
 _NO_MENTION = "@\u200b"
 
 

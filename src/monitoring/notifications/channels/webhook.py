@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 def make_secret(given: Mapping[str, Json]) -> str:
-    """Generate a signing secret, encrypted for storage. Clients cannot choose it."""
+    """Generate a signing secret, and return it encrypted for storage. Clients cannot choose the secret."""
     del given
     return encrypt(generate_secret())
 
@@ -51,7 +51,7 @@ def generate_secret() -> str:
 async def send(
     delivery: NotificationDelivery, receiver: NotificationChannel, sender: Sender, attempted_at: datetime
 ) -> AttemptResult:
-    """Send the signed event, whose bytes are the same at every attempt, and return the result."""
+    """Send the signed event and return the result. Every attempt sends the same body."""
     try:
         secret = read_secret(receiver)
     except UndecryptableError as error:

@@ -1,6 +1,6 @@
-"""Examines a webhook's receiver: sends valid and forged messages, and checks each response.
+"""Examines a webhook's receiver: sends it valid and forged messages, and checks each response.
 
-All messages are test events, so that nobody is alerted. Only the status of a response counts.
+All messages are test events, so that nobody is alerted. Only the status of a response is checked.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from monitoring.notifications.routing import TEST
 from monitoring.notifications.secrets import read_secret
 from monitoring.outbound.exchanges import Exchange, OutboundRequest
 
-# The timeout of each of seven messages, so that an exam ends within half a minute.
+# The timeout for each message. With seven messages, an exam ends within half a minute.
 TIMEOUT_SECONDS = 4.0
 
-# Older than the tolerance of five minutes that Standard Webhooks recommends and its libraries apply.
+# The age of an outdated message. It exceeds the tolerance of five minutes that Standard Webhooks recommends,
+# and that its libraries apply.
 OLD = timedelta(minutes=10)
 
-# Larger than any message that the service sends.
+# The size of a large message. It exceeds that of every message that the service sends.
 LARGE_BYTES = 65_536
 
 UNPROVEN = "Not sent, because the server does not accept a good message."
