@@ -86,6 +86,7 @@ class TestOccurrences:
         zone=sampled_from(["UTC", "Europe/Berlin", "America/St_Johns"]),
     )
     @example("FREQ=MONTHLY;BYDAY=MO,SU", 1, datetime(2025, 1, 15), 900, "UTC")  # noqa: DTZ001
+    @example("FREQ=MONTHLY;BYMONTHDAY=1;BYHOUR=19;BYMINUTE=30", 1, datetime(2025, 1, 15, 20), 685, "UTC")  # noqa: DTZ001
     def test_of_an_old_rule_are_those_that_its_first_start_leads_to(
         self, rule: str, interval: int, first: datetime, days: int, zone: str
     ) -> None:
