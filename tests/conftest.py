@@ -16,6 +16,7 @@ from hypothesis import settings
 import chosen_backends
 import clean_logs
 import debian_programs
+import ready_models
 import ready_tables
 from backend_free import Watch, reaches_backends
 from cast import Player, form_readers, form_team
@@ -54,6 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("gate" if config.getoption("--gate") else "night")
     chosen_backends.choose(config.getoption("--backends"))
     clean_logs.watch(config)
+    ready_models.build_once()
     if not chosen_backends.is_production():
         config.pluginmanager.register(Watch())
     if not hasattr(config, "workerinput"):  # the workers of pytest-xdist begin later
