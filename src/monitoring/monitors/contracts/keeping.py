@@ -47,7 +47,8 @@ def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
 def is_same_contract(monitor: Monitor, contract: Mapping[str, Json] | None) -> bool:
     """Return whether a contract equals the monitor's contract.
 
-    `contract` may be as responses show it, or prepared, with `rules`. Raises `UndecryptableError`.
+    `contract` may be in the form that responses show, or prepared (with `rules`). Raises
+    `UndecryptableError`.
     """
     if contract is None or monitor.contract is None:
         return contract is None and monitor.contract is None

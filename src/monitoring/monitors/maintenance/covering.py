@@ -24,7 +24,7 @@ from monitoring.monitors.models import CheckState, Monitor
 # planned window, for a check that runs in the window, therefore already contains the window's span.
 LOOK_AHEAD = timedelta(minutes=2)
 
-# How many monitors one database statement names, because it takes a limited number of parameters.
+# The maximum number of monitors in one database statement, which takes a limited number of parameters.
 MONITORS_AT_ONCE = 1000
 
 
