@@ -28,7 +28,7 @@ from monitoring.tracing import span
 
 TICK_SECONDS = 0.5
 # The pauses between claims while more monitors are due than one claim takes. The second pause applies if the
-# queue refused some monitors, because refusals take time, too.
+# queue refused some monitors, because handling refusals takes time, too.
 SHORTEST_TICK_SECONDS = 0.02
 REFUSING_TICK_SECONDS = 0.1
 
@@ -40,8 +40,8 @@ MISDATED_INTERVAL_SECONDS = 60.0
 # checks finish at the same time.
 CALL_SECONDS = 0.02
 
-# A check begins only if the lease on its monitor ends at least this long after the check's timeout. In this
-# time, the checker may have to find out whether it is offline, and must store the finding.
+# A check begins only if the lease on its monitor ends at least this long after the check's timeout. After the
+# timeout, the checker may have to find out whether it is offline, and must store the finding.
 RESERVE = timedelta(seconds=7)
 
 # Connections reserved for requests that find out whether this service is offline.
@@ -111,7 +111,7 @@ class Checker:
         self._stopping = asyncio.Event()
 
     def start(self, *others: Coroutine[None, None, None]) -> None:
-        """Start checking, and run the other coroutines too, until `stop` is called."""
+        """Start checking, and run the coroutines `others` as well, until `stop` is called."""
         loops = (
             self._claim_on_and_on(),
             self._call_on_and_on(),
@@ -124,7 +124,7 @@ class Checker:
     async def stop(self, finishing_seconds: float = 0.0) -> None:
         """Stop claiming monitors, and give running checks `finishing_seconds` to finish.
 
-        Then give back the claims of unfinished checks, and store the results of the others.
+        Then give back the claims of unfinished checks, and store the results of finished checks.
         """
         self._stopping.set()
         claiming, *_ = self._loops
@@ -198,7 +198,7 @@ class Checker:
         if not is_set_back and time.monotonic() < self._looks_for_misdated_at:
             return []
         claimed = await claim_misdated(now, room)
-        if len(claimed) < room:  # otherwise there may be more
+        if len(claimed) < room:  # otherwise there may be more of these monitors
             self._looks_for_misdated_at = time.monotonic() + MISDATED_INTERVAL_SECONDS
         return claimed
 
@@ -263,7 +263,7 @@ class Checker:
 
 
 def _affordable(wanted: int, max_connections: int) -> int:
-    """Return how many checks to run at once, so that none waits for a connection past its lease."""
+    """Return how many checks can run at once without any lease ending while its check awaits a connection."""
     affordable = max(1, max_connections - KEPT_CONNECTIONS)
     if wanted > affordable:
         log.warning(

@@ -28,8 +28,8 @@ from monitoring.notifications.monitor_subjects import KnownMonitor
 LEASE_MARGIN = timedelta(seconds=15)
 
 # Parsed settings are cached, because each monitor is checked again and again. The first limit is how many
-# monitors' settings are cached, in about two kilobytes each. Settings with more bytes of text than the second
-# limit are not cached.
+# monitors' settings are cached, which takes about two kilobytes for each monitor. Settings with more bytes of
+# text than the second limit are not cached.
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_BYTES = 1024
 
@@ -40,7 +40,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 _STATES = {str(state): state for state in State}
 
-# The fields that are parsed from a monitor's settings: from `subject` to `is_sandbox` of `Claimed`.
+# The fields of `Claimed` that are parsed from a monitor's settings: from `subject` to `is_sandbox`.
 _Read: TypeAlias = "tuple[KnownMonitor, Probe, int, int, int, int, int, bool]"
 
 
@@ -84,9 +84,9 @@ class Claimed(NamedTuple):
     def date(self, checked_at: datetime) -> datetime:
         """Return the time to record for a check, which must be later than that of the previous check.
 
-        This time is `checked_at`. If a clock that was ahead dated the previous check later than `checked_at`,
-        it is the time just after the previous check. A previous check that is later by more than `GRACE` is
-        ignored.
+        The returned time is usually `checked_at`. If the previous check has a later time than `checked_at`,
+        because a clock was ahead, the returned time is just after the previous check. A previous check that
+        is later than `checked_at` by more than `GRACE` is ignored.
         """
         if self.last_checked_at and self.last_checked_at <= checked_at + GRACE:
             return max(checked_at, self.last_checked_at + _MICROSECOND)
@@ -133,7 +133,7 @@ async def claim_for_ping(monitor_id: UUID, now: datetime) -> Claimed | None:
 
 
 async def give_back(claimed: Iterable[Claimed], due_at: datetime) -> None:
-    """Free monitors that were claimed but not checked, and make them due at `due_at`.
+    """Release monitors that were claimed but not checked, and make them due at `due_at`.
 
     A monitor whose claim no longer holds is left unchanged.
     """

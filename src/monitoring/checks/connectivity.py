@@ -1,4 +1,4 @@
-"""Finds out whether this service is offline, after a check failed in a way that this would explain."""
+"""Finds out whether this service is offline, after a check failed in a way that being offline explains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from monitoring.outbound.failures import FailureCode
 
 ANSWER_SECONDS = 5.0
 
-# How long a result is valid, and the minimum time between attempts. Many checks may fail at the same time.
+# How long a result is valid, and the minimum time between attempts. These limits matter because many checks
+# may fail at the same time.
 HOLDING_SECONDS = 5.0
 DISTANCE_SECONDS = 1.0
 
@@ -44,9 +45,9 @@ def is_about_the_network(code: str) -> bool:
 class Connectivity:
     """Finds out whether this service is online, by requesting all reference URLs at the same time.
 
-    The service is offline if no reference URL responds. Without reference URLs, the witnesses are tried
-    instead, which are servers that this checker checks. With too few witnesses, the service counts as online.
-    `clock` returns a monotonic time in seconds.
+    The service is offline if no reference URL responds. Without reference URLs, the class instead connects to
+    the witnesses, which are servers that this checker checks. If there are too few witnesses, the service
+    counts as online. `clock` returns a monotonic time in seconds.
     """
 
     def __init__(
@@ -69,8 +70,8 @@ class Connectivity:
     async def is_blind(self, check_began_at: float, *, is_news: bool = True) -> bool:
         """Return whether a check has just failed because this service was offline.
 
-        `check_began_at` is a time of `clock`. If the monitor was already down (not `is_news`), witnesses are
-        tried only while this service is known to be offline.
+        `check_began_at` is a time from `clock`. If the monitor was already down (not `is_news`), witnesses
+        are tried only while this service is known to be offline.
 
         An attempt to reach the references or witnesses counts only if it started after the check began.
         Checks that fail at the same time share an attempt.

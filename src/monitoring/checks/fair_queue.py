@@ -17,7 +17,7 @@ from uuid import UUID
 from monitoring.checks.claims import Claimed
 
 # One in this many lanes is reserved for teams with few running checks. Without these lanes, checks of other
-# teams' dead servers could occupy all lanes, and a new team could wait for as long as their timeout.
+# teams' dead servers could occupy all lanes, and a new team might have to wait until those checks time out.
 KEPT_PART = 10
 
 # A refused check is due again after the first number of seconds. Each further refusal doubles this delay, up
@@ -28,7 +28,7 @@ QUICK_SECONDS = 0.25
 POSTPONEMENT_JITTER = 1.5
 MAX_REMEMBERED = 100_000
 
-# Host and port. Probes without an endpoint share the key None, so the limit per host applies to them, too.
+# Host and port. Probes without an endpoint share the key None, so they count as one host.
 _HostKey: TypeAlias = "tuple[str, int] | None"
 
 
@@ -43,9 +43,9 @@ class Turn(Enum):
 class FairQueue:
     """Counts running checks, and queues checks while no lane is free or their team or host is at its limit.
 
-    A free lane goes to the team with the fewest running checks. Among teams with equally many, it goes to the
-    team whose last check began longest ago. If several teams wait for the same host, each team gets a share
-    of the host's limit. No monitor is queued or running twice.
+    A free lane goes to the team with the fewest running checks. If several teams have equally few, it goes to
+    the team whose last check began longest ago. If several teams wait for the same host, each team gets a
+    share of the host's limit. No monitor is queued or running twice.
     """
 
     def __init__(self, at_once: int, per_team: int, per_host: int) -> None:
@@ -67,8 +67,8 @@ class FairQueue:
     def free(self) -> int:
         """How many more checks may be claimed.
 
-        This is at least one even if all lanes are occupied, because the next free lane may belong to a team
-        that has no check here yet.
+        This is at least one even if all lanes are occupied, because the next free lane may go to a team that
+        has no running or waiting check yet.
         """
         return max(self._at_once - max(len(self._running), len(self._line)), self._at_once // 2, 1)
 
@@ -78,12 +78,12 @@ class FairQueue:
         return bool(self._line)
 
     def take(self, claimed: Claimed) -> Turn:
-        """Return whether a check begins now, waits in line or is refused.
+        """Begin, queue or refuse a check, and return which of the three happened.
 
-        A check is refused if its monitor is already here, or if the line or one of its team's limits is full.
-        For each host, a team may have as many waiting checks as may run there at the same time, or more if
-        the host is quick. In total, a team may have as many waiting checks as it may run, but no more than
-        its share of the lanes.
+        A check is refused if its monitor is already queued or running, if the line is full, or if its team
+        has reached one of the following limits. For each host, a team may have as many waiting checks as may
+        run there at the same time, or more if the host is quick. In total, a team may have as many waiting
+        checks as it may run, but no more than its share of the lanes.
         """
         if claimed.monitor_id in self._running or claimed.monitor_id in self._line:
             return Turn.NEVER
@@ -99,7 +99,7 @@ class FairQueue:
         return Turn.LATER
 
     def leave(self, claimed: Claimed, took_seconds: float) -> None:
-        """Free the lane of a finished check."""
+        """Free the lane of a finished check, and record how long the check took."""
         place = self._running.pop(claimed.monitor_id)
         team, host = place
         if len(self._seconds) > MAX_REMEMBERED:
@@ -190,7 +190,7 @@ class FairQueue:
         self._ready.add(team)
 
     def _call_one_of(self, team: _Team) -> Claimed | None:
-        """Move one of a team's checks into a lane and return it, or None. The team's hosts take turns."""
+        """Move one of a team's checks into a lane, and return it or None. The team's hosts take turns."""
         for host, waiting in team.lines.items():
             if self._may_use(team, host):
                 claimed = waiting[0]
@@ -202,7 +202,7 @@ class FairQueue:
         return None
 
     def _step_out(self, claimed: Claimed) -> _Place:
-        """Remove a check from the line. It must be its team's first waiting check of its host."""
+        """Remove a check from the line. The check must be its team's first waiting check for its host."""
         _, place = self._line.pop(claimed.monitor_id)
         team, host = place
         team.waiting_count -= 1
@@ -244,7 +244,7 @@ class Postponements:
 
         The delay grows with every refusal. `is_quick` returns whether a check's host is quick, or None if
         this is unknown. An unknown host counts as quick for the first refusal. The caller may multiply the
-        delay by up to `POSTPONEMENT_JITTER`. Even then, it is at most half the monitor's interval.
+        delay by up to `POSTPONEMENT_JITTER`. Even then, the delay is at most half the monitor's interval.
         """
         if len(self._counts) > MAX_REMEMBERED:  # other processes have checked many of these monitors
             self._counts.clear()
@@ -270,7 +270,7 @@ class Postponements:
 
 @dataclass(eq=False, slots=True)
 class _Team:
-    """A team with checks here. `lines` maps hosts to waiting checks. The next host to serve comes first."""
+    """A team with checks. `lines` maps hosts to waiting checks, starting with the host whose turn is next."""
 
     id: UUID
     turn: int
@@ -281,7 +281,7 @@ class _Team:
 
 @dataclass(eq=False, slots=True)
 class _Host:
-    """A host with checks here: how many of its checks run for each team, and which teams wait for it."""
+    """A host with checks: how many of its checks are running for each team, and which teams wait for it."""
 
     key: _HostKey
     running: Counter[_Team] = field(default_factory=Counter)

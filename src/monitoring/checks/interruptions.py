@@ -14,7 +14,7 @@ from monitoring.notifications.monitor_subjects import MonitorSubject
 from monitoring.notifications.muting import list_muted
 from monitoring.notifications.routing import INTERRUPTED, Announcement
 
-# The shortest time between two notifications of the same team that this service was offline.
+# The minimum time between two notifications to the same team that this service was offline.
 SHORTEST_DISTANCE = timedelta(hours=1)
 
 
@@ -70,8 +70,8 @@ async def _find_told(team_ids: Collection[UUID]) -> dict[UUID, datetime]:
 def _is_news(interrupted: Interrupted, told_at: datetime | None) -> bool:
     """Return whether to notify a team that was last notified of an interruption at `told_at`.
 
-    This is so if the monitor was checked between `told_at` and this interruption, and if `SHORTEST_DISTANCE`
-    has passed since `told_at`.
+    The team is notified if `told_at` is None. It is also notified if the monitor was checked between
+    `told_at` and this interruption, and `SHORTEST_DISTANCE` has passed since `told_at`.
     """
     if told_at is None:
         return True

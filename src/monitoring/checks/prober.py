@@ -63,14 +63,14 @@ class Prober:
 
     @property
     def max_connections(self) -> int:
-        """How many connections may be open at once, for checks and references together."""
+        """How many connections may be open at once, for checks and requests to reference URLs together."""
         return self._dialer.max_connections
 
     async def probe(self, claimed: Claimed) -> Finding:
         """Check a monitor. Return `BLIND` if the check failed because this service is offline.
 
-        A sandbox's monitor is checked against scripted hosts, whose failures the network never causes. Raises
-        OSError when this machine has no sockets left.
+        A sandbox's monitor is checked against scripted hosts, so its failures are never caused by the
+        network. Raises OSError when this machine has no sockets left.
         """
         if claimed.is_sandbox:
             return await self.ask_scripted(claimed.probe)
@@ -84,7 +84,7 @@ class Prober:
     async def ask(self, probe: Probe, *, is_down: bool = False) -> Finding:
         """Run a probe. Return `BLIND` if it failed because this service is offline.
 
-        `is_down` means that the monitor was down before.
+        `is_down` means that the monitor was already down before this check.
         """
         began_at = time.monotonic()
         finding = await probe.ask(self._dialer)
@@ -103,8 +103,8 @@ async def try_configuration(
 ) -> Finding:
     """Check a team's new monitor, or an existing monitor changed by a merge patch, without storing anything.
 
-    The same IP addresses are allowed as in every check. Raises Problem for a configuration that could not be
-    saved.
+    The same IP addresses are allowed as in scheduled checks. Raises Problem for a configuration that could
+    not be saved.
     """
     given = await prepare_contract(team_id, given, monitor)
     defaults = default_configuration()

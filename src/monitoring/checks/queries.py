@@ -51,9 +51,9 @@ def _select_settings(an_hour_ago: str) -> str:
 _SETTINGS_ON_POSTGRES = _select_settings("$1::timestamptz - interval '1 hour'")
 _SETTINGS_ON_SQLITE = _select_settings("strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, '-1 hour')")
 
-# A due time later than `_FARTHEST_…` was set by a machine whose clock was ahead. A lease cannot be the cause,
-# because it is shorter than GRACE. A heartbeat's schedule can be, so a heartbeat's due time counts as wrong
-# only if the time from which the schedule counts is too far ahead as well.
+# A due time later than `_FARTHEST_…` was set by a machine whose clock was ahead. A lease cannot cause such a
+# due time, because a lease is shorter than GRACE. A heartbeat's schedule can, so a heartbeat's due time
+# counts as wrong only if the time from which its schedule counts is too far ahead as well.
 _GRACE_SECONDS = GRACE // timedelta(seconds=1)
 _FARTHEST_ON_POSTGRES = f"$1::timestamptz + make_interval(secs => interval_seconds + {_GRACE_SECONDS})"
 _FARTHEST_ON_SQLITE = (
@@ -204,7 +204,7 @@ _NEXT_CHECK_AT = (
     " ELSE given.next_check_at END"
 )
 _KEPT = ("monitor_id", "claim", "next_check_at", "certificate_expires_at")
-# A check that got no certificate keeps the stored expiry.
+# If a check got no certificate, the stored expiry is kept.
 _CERTIFICATE = (
     "certificate_expires_at = coalesce(given.certificate_expires_at, watches.certificate_expires_at)"
 )
@@ -235,7 +235,7 @@ async def insert_state_changes(connection: BaseDBAsyncClient, rows: Sequence[Map
             connection,
             "INSERT INTO state_changes (id, monitor_id, changed_at, state)"  # noqa: S608 - our own names
             f" SELECT id, monitor_id, changed_at, state FROM {rowset(connection, _STATE_CHANGE)}"
-            " WHERE true"  # without it, SQLite reads ON as part of a join
+            " WHERE true"  # without WHERE, SQLite would parse ON as part of a join
             " ON CONFLICT (monitor_id, changed_at) DO UPDATE SET state = excluded.state",
         ),
         [pack(connection, rows)],

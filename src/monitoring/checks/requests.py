@@ -13,7 +13,7 @@ from monitoring.monitors.models import HEARTBEAT, CheckState, Monitor
 async def request_check(monitor_id: UUID, now: datetime) -> None:
     """Make a monitor due now, or as soon as the check in progress has ended.
 
-    Raises Problem if the monitor is paused, is a heartbeat, or was deleted meanwhile.
+    Raises Problem if the monitor is paused, is a heartbeat, or has been deleted.
     """
     async with transaction():
         check_state = await CheckState.select_for_update().get_or_none(monitor_id=monitor_id)

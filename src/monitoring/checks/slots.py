@@ -1,7 +1,8 @@
 """Computes when a monitor is checked next. Has no side effects.
 
 Each monitor has its own slots: one moment per interval, with an offset that depends on the monitor's id.
-Monitors that are created together are therefore not checked together. Missed checks are not repeated later.
+Monitors that are created together are therefore not checked together. Missed checks are not made up for
+later.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ def next_check_at(
 def _phase(monitor_id: UUID) -> int:
     """Return a pseudorandom number for a monitor.
 
-    The number is a hash of the id, because the id itself begins with a time (RFC 9562 §5.7).
+    The number is a hash of the id, because the id itself is not random: it begins with a timestamp (RFC 9562
+    §5.7).
     """
     return int.from_bytes(blake2b(monitor_id.bytes, digest_size=8).digest())

@@ -118,7 +118,7 @@ def _weigh(checked: Checked, now: datetime) -> _Weighed:
         now=now if is_settling else checked.checked_at,
     )
     if is_in_maintenance and observation.health.is_blind and claimed.maintenance_until:
-        planned_at = min(planned_at, claimed.maintenance_until)  # failures count from that time on
+        planned_at = min(planned_at, claimed.maintenance_until)  # failures count again from that time on
     return _Weighed(
         checked,
         observation,
@@ -180,7 +180,7 @@ async def _insert_state_changes(connection: BaseDBAsyncClient, held: Sequence[_W
 
 
 async def _update_statuses(connection: BaseDBAsyncClient, held: Sequence[_Weighed]) -> None:
-    """Update monitors whose status has changed. Their versions stay the same, because a check is no edit."""
+    """Update monitors whose status has changed. Their versions stay the same, because nothing was edited."""
     rows = [
         {"monitor_id": each.monitor_id, "status": status, "changed_at": each.result.checked_at}
         for each in held
@@ -232,7 +232,7 @@ async def _tell_warnings(held: Sequence[_Weighed]) -> list[UUID]:
 
 
 async def _tell_interruptions(held: Sequence[_Weighed]) -> list[UUID]:
-    """Announce that this service was offline, to the teams whose monitors became unknown as a result.
+    """Notify teams that this service was offline, if their monitors became unknown as a result.
 
     Return the ids of the deliveries that report this.
     """
@@ -289,10 +289,11 @@ def _shorten(message: str | None) -> str | None:
 
 
 async def _rewind(checked: Checked) -> Checked:
-    """Return a check as if no results with a later time were stored.
+    """Return a check, changed as if no results with a later time were stored.
 
-    A machine whose clock was ahead may have stored such results. They are kept, but the last result before
-    this check counts as the previous result. The time between these two counts as unknown.
+    A machine whose clock was ahead may have stored such results. The results are kept, but the last result
+    before this check counts as the previous result. The time between that result and this check counts as
+    unknown.
     """
     if not _follows_the_future(checked):
         return checked
@@ -305,7 +306,7 @@ async def _rewind(checked: Checked) -> Checked:
 
 
 async def _forget_future(stored: Iterable[Checked]) -> None:
-    """Delete monitors' state changes that are later than these checks.
+    """Delete monitors' state changes that have a later time than these checks.
 
     If an open incident or a heartbeat has a time later than the check, set it to the time of the check. Runs
     in the caller's transaction, before the consequences of the checks are stored.

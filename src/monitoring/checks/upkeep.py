@@ -23,7 +23,7 @@ MONITORS_AT_ONCE = 500
 
 
 async def keep_up(now: datetime) -> None:
-    """Create partitions, set outdated statuses to `unknown`, and roll up results, whichever is due.
+    """Create missing partitions, set outdated statuses to `unknown`, and roll up results, where due.
 
     If nothing is due, this takes a few queries. Several processes may run this at the same time.
     """

@@ -1,4 +1,4 @@
-"""Uses servers that a checker checks as witnesses, to find out whether this service is offline.
+"""Uses the servers that a checker checks as witnesses, to find out whether this service is offline.
 
 If unrelated servers become unreachable at the same time, this service must be offline. Checkers use witnesses
 if they have no REFERENCE_URLS. Checkers only connect to a witness, and do not send a request.
@@ -23,7 +23,8 @@ from monitoring.outbound.targets import Endpoint
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
-# The smallest number of domains and of servers. Fewer could really be down at the same time.
+# The minimum number of witnesses' domains, and of their distinct servers. Fewer could really all be down at
+# the same time.
 FEWEST_DOMAINS = 5
 
 MOST_ASKED = 20
@@ -58,7 +59,7 @@ class _Witness(NamedTuple):
 
 
 class Witnesses:
-    """Remembers one checked server of each domain that is not known to be down.
+    """Remembers, for each domain, one checked server that is not known to be down.
 
     `clock` is monotonic, in seconds.
     """
@@ -148,7 +149,7 @@ class Witnesses:
                 return None
         except ExchangeFailed as failed:
             # A gateway that has lost its uplink may resolve every host name to its own IP address. All
-            # witnesses would then look like one server.
+            # witnesses would then look like one server, so the domain is returned instead of the IP address.
             return domain if failed.failure.code is FailureCode.BLOCKED_ADDRESS else place
         except OSError:  # the connection timed out, or no socket was left
             return place

@@ -1,4 +1,4 @@
-"""Aggregates the results of a few hours of a monitor's checks in windows of 1, 5 or 15 minutes."""
+"""Aggregates the results of up to a day of a monitor's checks in windows of 1, 5 or 15 minutes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summarizes response times in a few numbers, which can be merged. Percentiles are at most 2 % off."""
+"""Summarizes response times in a few numbers. Summaries can be merged. Percentiles are at most 2 % off."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import ceil, log
 
-# The ratio between a bucket's bounds. A bucket's middle is within 1 % of both bounds. Rounding to whole
-# milliseconds adds less than another 1 %. Below 50 ms, it adds nothing, because no bucket contains two whole
-# milliseconds. Above 50 ms, rounding changes a value by less than 1 %.
+# The ratio between a bucket's bounds. A bucket's middle is within 1 % of both bounds. Rounding the middle to
+# whole milliseconds adds an error of less than 1 %. Below 50 ms, rounding adds no error, because no bucket
+# contains two whole milliseconds. Above 50 ms, rounding changes a value by less than 1 %.
 GROWTH = 1.02
 
 _LOG_GROWTH = log(GROWTH)
@@ -17,9 +17,9 @@ _LOG_GROWTH = log(GROWTH)
 class Latencies:
     """A DDSketch of whole milliseconds (Masson, Rim, Lee: DDSketch, PVLDB 12(12), 2019).
 
-    Buckets for longer times are wider. 0 ms is in bucket 0, and a day is in bucket 924. With so few buckets,
-    none has to be dropped. Merging two sketches therefore gives exactly the same result as adding all
-    response times to one sketch.
+    Buckets for longer times are wider. 0 ms is in bucket 0, and a day is in bucket 924. Because there are so
+    few buckets, none has to be dropped. Merging two sketches therefore gives exactly the same result as
+    adding all response times to one sketch.
     """
 
     def __init__(self, response_times_ms: Iterable[int] = ()) -> None:
@@ -48,7 +48,7 @@ class Latencies:
         self._counts[_bucket_of(response_time_ms)] += 1
 
     def merge(self, other: Latencies) -> None:
-        """Add all response times of another sketch."""
+        """Add all the response times from another sketch."""
         self._counts.update(other._counts)
 
     def percentile(self, percent: float) -> int | None:

@@ -112,7 +112,8 @@ def _read_result(row: Mapping[str, Any]) -> CheckResult:
     return CheckResult(**{**row, **read})
 
 
-# Only checks with a response are summed. Failed checks lack some phases, and their time may be a timeout.
+# Only successful checks with a response are summed. Failed checks lack some phases, and their response time
+# may be a timeout.
 _SUM_PHASES = f"""
     SELECT monitor_id, count(*), sum(coalesce(dns_ms, 0)), sum(coalesce(connect_ms, 0)),
         sum(coalesce(tls_ms, 0)), sum(first_byte_ms), sum(response_time_ms)
@@ -161,7 +162,8 @@ _MEASURE_WINDOWS = f"""
 """  # noqa: S608 - names of our own
 
 _POSTGRES_EPOCH = "CAST(floor(extract(epoch FROM checked_at)) AS bigint)"
-# SQLite would round the fraction of a second, so it is cut off first.
+# SQLite would round the fraction of a second, possibly up to the next second, so the fraction is cut off
+# first.
 _SQLITE_EPOCH = "CAST(strftime('%s', substr(checked_at, 1, 19)) AS integer)"
 
 
@@ -186,15 +188,16 @@ async def measure_windows(
     }
 
 
-# Each monitor has its own SELECT in a UNION, and SQLite limits their number (SQLITE_MAX_COMPOUND_SELECT).
+# Each monitor has its own SELECT in a UNION, and SQLite limits the number of SELECTs
+# (SQLITE_MAX_COMPOUND_SELECT).
 MAX_MONITORS = 500
 
 
 async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) -> dict[UUID, list[Glimpse]]:
-    """Return up to `count` latest checks of each monitor, oldest first. There may be `MAX_MONITORS` monitors.
+    """Return up to `count` latest checks of each monitor, oldest first. At most `MAX_MONITORS` are allowed.
 
     One statement reads the checks of all monitors. Checks before `since` are left out, so that PostgreSQL
-    need not read the partitions of all days. The list of a monitor without a check since then is empty.
+    need not read the partitions of all days. If a monitor has no check since `since`, its list is empty.
     """
     latest: dict[UUID, list[Glimpse]] = {monitor_id: [] for monitor_id in monitor_ids}
     if not monitor_ids:
@@ -326,8 +329,8 @@ _DELETE_RESULTS = """
 async def delete_results(before: datetime) -> None:
     """Delete results older than `before`.
 
-    On PostgreSQL, this drops the tables of days that ended before then. On SQLite, it deletes some rows at a
-    time.
+    On PostgreSQL, this drops the tables of days that ended by `before`. On SQLite, it deletes a limited
+    number of rows at a time.
     """
     if is_postgres(current_backends().database.context.db()):
         await _drop_partitions(before)
@@ -341,7 +344,8 @@ async def delete_results(before: datetime) -> None:
 # An advisory lock, so that only one process at a time creates or drops partitions. Its number is arbitrary.
 _PARTITION_LOCK = 7_023_417_066
 
-# How long dropping a partition waits for its lock. All other queries of checks have to wait as long.
+# How long dropping a partition waits for its lock. While it waits, all other queries of `checks` have to
+# wait, too.
 DROP_PATIENCE = "1s"
 
 _DAY = timedelta(days=1)
@@ -364,8 +368,8 @@ async def ensure_partitions(start: datetime, end: datetime) -> None:
 async def _create_partitions(connection: BaseDBAsyncClient, days: Iterable[date]) -> None:
     """Create the partitions that are missing for these days, in the caller's transaction.
 
-    A table is created and then attached as a partition, because other transactions can insert during this.
-    `CREATE TABLE … PARTITION OF` would block them.
+    Each partition is created as a separate table and then attached, so other transactions can continue to
+    insert. `CREATE TABLE … PARTITION OF` would block them.
     """
     if not await _find_missing_days(connection, days):
         return

@@ -27,7 +27,7 @@ def represent_request(monitor_id: UUID, requested_at: datetime) -> dict[str, Any
 def represent_page(results: Sequence[CheckResult], limit: int) -> dict[str, Any]:
     """Render at most `limit` results as the schema `CheckList` describes them.
 
-    `results` may have one result more. The response then has a cursor for the next page.
+    If `results` has more than `limit` results, the response has a cursor for the next page.
     """
     page = results[:limit]
     return {

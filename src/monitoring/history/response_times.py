@@ -36,7 +36,7 @@ async def measure_response_times(monitor_id: UUID, asked: Range, now: datetime) 
     """Return a monitor's response times in a range, which is rounded outwards to whole hours.
 
     The part for which hourly rollups are no longer kept is rounded to whole days. If the range is divided
-    into hours, this part is cut off. Time for which no data is kept is always cut off.
+    into hours, that part is cut off instead. Time for which no data is kept is always cut off.
     """
     start, end = _round(asked, now)
     windows = divide(start, end, asked.window) if asked.window else []

@@ -1,7 +1,7 @@
 """Aggregates results into rollups: one row per monitor for each hour that has ended, and for each day.
 
-All workers may do this at the same time. The work is done in small transactions, and each locks the row with
-the job's progress. A worker that finds this row locked leaves the job to the other worker.
+All workers may do this at the same time. The work is done in small transactions. Each transaction locks the
+row that stores the job's progress. A worker that finds this row locked leaves the job to the other worker.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitoring.history.queries import find_oldest_result, hold_monitors, tally_
 from monitoring.history.tallies import Phases, Tally
 from monitoring.history.timeline import floor
 
-# This long after the end of an hour, all results of the hour are stored, because a claim ends at most 75
+# The time after the end of an hour by which all results of the hour are stored. A claim ends at most 75
 # seconds after its check began.
 SETTLING_TIME = timedelta(minutes=10)
 
@@ -44,8 +44,8 @@ class _Job:
 async def roll_up(now: datetime) -> int:
     """Roll up every hour whose results are all stored, and every day whose hours are all rolled up.
 
-    Return the number of hours and days. The work continues where it last stopped, even long ago. Existing
-    rollups are replaced.
+    Return the number of hours and days. The work continues where it last stopped, even if that was long ago.
+    Existing rollups are replaced.
     """
     hour_count = await _catch_up(HOURLY, now - SETTLING_TIME)
     hourly_until = await read_progress(HOURLY.name)

@@ -38,7 +38,7 @@ class Durations:
 
     @property
     def uptime_ratio(self) -> float | None:
-        """The share of time up in the time up or down, from 0 to 1, or None if it was neither up nor down."""
+        """Time up divided by time up or down, from 0 to 1, or None if the monitor was neither up nor down."""
         counted_seconds = self.up_seconds + self.down_seconds
         return self.up_seconds / counted_seconds if counted_seconds else None
 

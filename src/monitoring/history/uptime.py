@@ -49,7 +49,7 @@ async def measure_uptime(monitor: Monitor, asked: Range) -> Uptime:
 async def measure_ratios(
     monitor_ids: Collection[UUID], start: datetime, end: datetime
 ) -> dict[UUID, float | None]:
-    """Return the monitors' `uptime_ratio` in a range that ends now or earlier, in up to three statements.
+    """Return the monitors' `uptime_ratio` in a range that ends now or earlier, with at most three queries.
 
     The range should not be much longer than a day, because the state changes of all monitors that were not
     always up are in memory at once.
@@ -72,8 +72,8 @@ def _measure_ratio(
     states = {state for _, state in (history if lasts else earlier)} & _RATIOS.keys()
     if spans or states == _RATIOS.keys():
         return measure(history, [window], seen_until, spans)[0].uptime_ratio
-    # Most monitors were in only one state. No durations are computed for them, because a list may have
-    # thousands of monitors.
+    # Most monitors were in only one state. To save time, no durations are computed for them, because a list
+    # may have thousands of monitors.
     return _RATIOS[states.pop()] if states else None
 
 

@@ -26,8 +26,8 @@ _UNKNOWN_HEALTH = Health(State.PENDING)._asdict()
 def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChange]:
     """Return a new monitor's check state and first state change, which the caller must save.
 
-    The first check is due at once. A paused monitor has no due time, and neither has a heartbeat before its
-    first ping.
+    The first check is due at once. A paused monitor has no due time, nor does a heartbeat before its first
+    ping.
     """
     first_at = None if monitor.type == HEARTBEAT else now
     check_state = CheckState(monitor_id=monitor.id, **_beginning(monitor.paused, first_at, now))
@@ -38,8 +38,8 @@ def begin_checks(monitor: Monitor, now: datetime) -> tuple[CheckState, StateChan
 async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[UUID, datetime]:
     """Pause each monitor's checks if its `paused` is true, and restart them otherwise.
 
-    Return, by monitor id, the time from which this applies. A monitor's health is reset to pending, and the
-    result of a check in progress is dropped. The lease of that check continues. If the monitor is resumed
+    Return, by monitor id, the time from which the change applies. A monitor's health is reset to pending, and
+    the result of a check in progress is dropped. The lease of that check continues. If the monitor is resumed
     before the lease ends, its first check is due when the lease ends. Pausing resolves an open incident,
     because no check can resolve it while the monitor is paused.
     """
@@ -90,7 +90,7 @@ async def _update(check_state: CheckState, **changes: object) -> None:
 
 
 def _beginning(paused: bool, first_at: datetime | None, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a column
-    """Return the columns of a check state that is reset.
+    """Return the columns that reset a check state.
 
     For a paused monitor, `next_check_at` stores the earliest time of its next check. If `first_at` is None,
     the first ping sets the due time.
@@ -110,9 +110,9 @@ def _not_before(check_state: CheckState, now: datetime) -> datetime:
 
 
 async def _follow_last_changes(monitor_ids: Sequence[UUID], now: datetime) -> dict[UUID, datetime]:
-    """Return the time of each monitor's next state change: `now`, or just after a later last change.
+    """Return the time of each monitor's next state change: `now`, or just after its last change, if later.
 
-    The last change is later than `now` if a machine whose clock is ahead dated it.
+    The last change is later than `now` if it was dated by a machine whose clock is ahead.
     """
     last_changes = (
         await StateChange.filter(monitor_id__in=list(monitor_ids))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from monitoring.backends.encryption import MASK
 
-# Parts of the names of headers with credentials, such as Authorization, Cookie and X-Api-Key.
+# Words in the names of headers that contain credentials, such as Authorization, Cookie and X-Api-Key.
 _NAME = re.compile("auth|cookie|credential|jwt|key|passw|pwd|secret|session|signature|token", re.IGNORECASE)
 
 _VALUE = re.compile(
@@ -28,7 +28,7 @@ _VALUE = re.compile(
 
 
 def is_credential(name: str, value: str) -> bool:
-    """Return whether a header looks like a credential, by its name or value. An empty header never does."""
+    """Return whether a header looks like a credential, by its name or value. An empty value never does."""
     return bool(value) and bool(_NAME.search(name) or _VALUE.search(value))
 
 

@@ -88,7 +88,8 @@ async def list_deletions(team_id: UUID) -> list[Deletion]:
 async def carry_out_deletions(now: datetime) -> int:
     """Delete monitors whose undo time is over, one per transaction, and return their number.
 
-    Several workers may run this at once. If a run is interrupted, the next run deletes the remaining ones.
+    Several workers may run this at once. If a run is interrupted, the next run deletes the remaining
+    monitors.
     """
     count = 0
     due = PendingDeletion.filter(delete_at__lte=now).order_by("delete_at")

@@ -6,13 +6,17 @@ from datetime import datetime, timedelta
 from enum import StrEnum, auto
 from typing import NamedTuple
 
-# How late the next check may begin before time counts as unobserved. If a checker dies, its claim lasts for
-# at most 75 seconds (the timeout plus 15 seconds), and another checker may then claim the monitor late.
+# How late a check may begin before the monitor's time counts as unknown. If a checker dies, another checker
+# can claim the monitor only after the first claim has expired, which takes up to 75 seconds (the timeout plus
+# 15 seconds).
 GRACE = timedelta(seconds=120)
 
 
 class Outcome(StrEnum):
-    """The outcome of one check, which holds until the next. UNKNOWN means that this service was offline."""
+    """The outcome of one check, which holds until the next check.
+
+    UNKNOWN means that the check says nothing about the monitor, for example because this service was offline.
+    """
 
     UP = auto()
     DEGRADED = auto()
@@ -21,7 +25,7 @@ class Outcome(StrEnum):
 
 
 class State(StrEnum):
-    """The state as which a period of a monitor's time is counted."""
+    """How a period of a monitor's time is classified."""
 
     PENDING = auto()
     UP = auto()
@@ -31,12 +35,12 @@ class State(StrEnum):
     MAINTENANCE = auto()
 
 
-# Every MonitorStatus of the OpenAPI document: the values of `status_of`, PAUSED and MAINTENANCE.
+# Every MonitorStatus of the OpenAPI document: PAUSED, MAINTENANCE, and every value that `status_of` returns.
 STATUSES = (*map(str, State), "degraded", "validating")
 
 
 class Transition(NamedTuple):
-    """From `changed_at` on, time is counted as `state`."""
+    """A change of a monitor's state. From `changed_at` on, the monitor's time counts as `state`."""
 
     changed_at: datetime
     state: State
@@ -47,7 +51,7 @@ class Health(NamedTuple):
 
     `settled` is PENDING, UP or DOWN. `streak` counts consecutive outcomes that contradict `settled`. While
     `is_blind`, nothing is known about the monitor, and its time counts as UNKNOWN. `seen_until` is the time
-    until which the last outcome holds; None before the first outcome.
+    until which the last outcome holds, or None before the first outcome.
     """
 
     settled: State
@@ -59,10 +63,10 @@ class Health(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """What follows from a check: the new health, state changes, and when an incident opens or is resolved.
+    """The consequences of a check: new health, state changes, and when an incident opens or is resolved.
 
-    `changes` are oldest first. A change that a streak confirms has the time at which the streak started. If
-    an earlier change has the same time, the new change replaces it. This happens only when an offline period
+    `changes` are oldest first. A change that a streak confirms is dated to the start of the streak. If an
+    earlier change has the same time, the new change replaces it. This happens only when an offline period
     ends and the previous state holds again.
     """
 
@@ -81,14 +85,15 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
     failure_threshold: int,
     recovery_threshold: int,
 ) -> Observation:
-    """Return what follows from a monitor's next check. `checked_at` must be later than in all earlier calls.
+    """Return the consequences of a monitor's next check. `checked_at` must be later than in earlier calls.
 
     A monitor goes down after `failure_threshold` consecutive failures, and recovers after
-    `recovery_threshold` consecutive successes. Either change has the time of the first of these checks. A
-    pending monitor is up after its first success.
+    `recovery_threshold` consecutive successes. Both changes are dated to the first of these checks. A pending
+    monitor is up after its first success.
 
-    A blind period is one in which this service was offline or made no check. It ends the streak and keeps the
-    settled state, because this service itself may have caused a failure just before or after the period.
+    A blind period, in which this service was offline or made no check, ends the streak but does not change
+    the settled state. The streak ends because this service itself may have caused a failure just before or
+    after the period.
     """
     was_unwatched = health.seen_until is not None and checked_at > health.seen_until
     before = _blinded(health) if was_unwatched else health
@@ -111,10 +116,10 @@ def observe(  # noqa: PLR0913 - the three settings of a monitor that matter here
 
 
 def outcome_in_maintenance(outcome: Outcome) -> Outcome:
-    """Return the outcome as which a check in maintenance counts: UNKNOWN for a failure, otherwise `outcome`.
+    """Return how the outcome of a check in maintenance counts: UNKNOWN for a failure, otherwise `outcome`.
 
-    A failure therefore opens no incident, and the time after the maintenance is unknown until the next check.
-    A success resolves an incident that was opened before the maintenance.
+    A failure therefore opens no incident, and the time from the end of the maintenance to the next check
+    counts as unknown. A success resolves an incident that was opened before the maintenance.
     """
     return Outcome.UNKNOWN if outcome == Outcome.DOWN else outcome
 

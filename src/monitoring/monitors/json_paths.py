@@ -1,4 +1,4 @@
-"""Evaluates clients' JSON paths (RFC 9535) with bounded work. Has no side effects."""
+"""Evaluates clients' JSON paths (RFC 9535) with a bounded amount of work. Has no side effects."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from jsonpath_rfc9535.selectors import FilterSelector
 from monitoring.contract.document import Json
 from monitoring.monitors.patterns import TooMuchWorkError, UnreadablePatternError, read_pattern
 
-# The limit of the product of the number of values in the response and the number of characters in the path.
+# The limit on the product of the number of values in the response and the number of characters in the path.
 # This much work takes about 0.2 seconds. The limit does not apply to a path of only names and indexes.
 MAX_WORK = 500_000
-MAX_STEPS_IN_FILTER = 10_000  # the most steps of a regular expression, per value
+MAX_STEPS_IN_FILTER = 10_000  # the maximum steps of a regular expression, per value
 MAX_DEPTH = 100
 
 
@@ -39,7 +39,7 @@ class UnreadablePathError(Exception):
 
 
 class CostlyPathError(Exception):
-    """Evaluating a path may take work that grows faster than the response, for example if it has two `..`."""
+    """Evaluating the path may take work that grows faster than the response, as for a path with two `..`."""
 
 
 class JsonPath:
@@ -59,7 +59,7 @@ class JsonPath:
         self._is_singular = self._query.singular_query()
 
     def find(self, value: Json, value_count: int) -> Iterator[Json]:
-        """Yield what the path selects in `value`, which contains at most `value_count` values.
+        """Yield the values that the path selects in `value`, which contains at most `value_count` values.
 
         Raises TooMuchWorkError if this takes too much work, or if the path leads deeper than `MAX_DEPTH`.
         """
@@ -79,7 +79,7 @@ def read_path(written: str) -> JsonPath:
 
 
 def count_values(text: str) -> int:
-    """Return an upper bound of the number of values in a JSON text."""
+    """Return an upper bound on the number of values in a JSON text."""
     return 1 + text.count(",") + text.count("[") + text.count("{")
 
 
@@ -142,7 +142,7 @@ class _Environment(JSONPathEnvironment):
     max_recursion_depth = MAX_DEPTH
 
     def setup_function_extensions(self) -> None:
-        """Replace the library's `match` and `search`, which a hostile pattern could keep busy forever."""
+        """Replace the library's `match` and `search`, which hostile patterns could keep busy forever."""
         super().setup_function_extensions()
         self.function_extensions["match"] = _Regexp(is_whole=True)
         self.function_extensions["search"] = _Regexp(is_whole=False)

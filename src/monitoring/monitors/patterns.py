@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import re2
 
-# A step is one instruction of the compiled pattern for one byte of text, and takes about 25 ns. RE2 seldom
-# needs as many steps as there can be.
+# A step is one instruction of the compiled pattern for one byte of text, and takes about 25 ns. The limit
+# applies to the largest possible number of steps, which RE2 seldom needs.
 MAX_STEPS = 50_000_000
 MAX_PROGRAM_SIZE = 5_000
 MAX_BYTES = 1_048_576  # the most memory that a program and its cached states may use
@@ -45,7 +45,7 @@ class Pattern:
         return self._compiled.search(text) is not None
 
     def is_all_of(self, text: str, max_steps: int = MAX_STEPS) -> bool:
-        """Return whether the pattern matches a whole text. Raises TooMuchWorkError."""
+        """Return whether the pattern matches an entire text. Raises TooMuchWorkError."""
         self._limit(text, max_steps)
         return self._compiled.fullmatch(text) is not None
 

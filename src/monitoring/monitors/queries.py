@@ -27,7 +27,8 @@ from monitoring.monitors.heartbeats.models import Heartbeat
 from monitoring.monitors.models import CheckState, Monitor
 from monitoring.notifications.models import Mute
 
-# A monitor's columns by name, with those columns of its check state, mute and heartbeat that clients see.
+# A monitor's columns by name, together with the columns of its check state, mute and heartbeat that clients
+# see.
 MonitorRow: TypeAlias = "Mapping[str, Any]"
 
 _OF_CHECK_STATE = ("last_checked_at", "next_check_at", "last_response_time_ms", "last_error")
@@ -101,7 +102,7 @@ class Outline(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MonitorPage:
-    """Monitors in order, and the id of the last one if others follow it."""
+    """A page of monitors, and the id of its last monitor if another page follows."""
 
     monitors: Sequence[MonitorRow]
     continues_after: UUID | None
@@ -120,7 +121,7 @@ async def list_monitors(
 async def list_monitors_in_order(
     team_id: UUID, wanted: MonitorFilter, order: MonitorOrder, skip: int, limit: int
 ) -> list[MonitorRow]:
-    """Return up to `limit` monitors of a team in this order, after the first `skip`."""
+    """Return up to `limit` monitors of a team, sorted by `order`, after skipping the first `skip`."""
     given, ordered = _conditions(team_id, wanted), f"{_ORDERS[order]} {_ORDER}"
     source = (
         f"JOIN watches ON watches.monitor_id = monitors.id {_where(given)}"
@@ -130,7 +131,7 @@ async def list_monitors_in_order(
 
 
 async def outline_monitors(team_id: UUID, wanted: MonitorFilter, order: MonitorOrder) -> list[Outline]:
-    """Return the outlines of all of a team's monitors that match a filter, in this order."""
+    """Return the outlines of all of a team's monitors that match a filter, sorted by `order`."""
     given = _conditions(team_id, wanted)
     connection = current_backends().database.context.db()
     sql = (
@@ -150,7 +151,7 @@ async def list_monitors_among(team_id: UUID, monitor_ids: Sequence[UUID]) -> lis
 
 
 async def find_among(team_id: UUID, wanted: MonitorFilter, monitor_ids: Collection[UUID]) -> set[UUID]:
-    """Return those of `monitor_ids` whose monitors match a filter."""
+    """Return the ids in `monitor_ids` that belong to monitors of the team that match a filter."""
     given = [*_conditions(team_id, wanted), _among(monitor_ids)]
     connection = current_backends().database.context.db()
     sql = f"SELECT monitors.id FROM monitors {_where(given)}"  # noqa: S608 - names of our own
@@ -194,7 +195,7 @@ async def read_monitor(team_id: UUID, monitor_id: UUID) -> MonitorRow:
 
 
 def row_of(monitor: Monitor, mute: Mute | None, heartbeat: Heartbeat | None = None) -> MonitorRow:
-    """Return the row that `read_monitor` would return for a monitor just stored."""
+    """Return the row that `read_monitor` would return for a monitor that was just stored."""
     return {
         **{name: getattr(monitor, name) for name in _columns_of_monitors()},
         **{name: getattr(monitor.check_state, name) for name in _OF_CHECK_STATE},
@@ -236,7 +237,7 @@ def _values(given: Sequence[tuple[str, Any]]) -> list[Any]:
 
 
 async def _read(source: str, values: list[Any], order: str) -> list[MonitorRow]:
-    """Read the monitors that `source` selects, in this order.
+    """Read the monitors that `source` selects, sorted by `order`.
 
     A subquery selects the monitors first, so that only their rows are joined with other tables.
     """
@@ -321,9 +322,9 @@ async def find_incidents_to_remind_of(
 ) -> dict[UUID, UUID]:
     """Return a team's incidents that a channel may be reminded of, oldest first, each with its monitor's id.
 
-    These are open, unacknowledged incidents that were confirmed up to `before`. An incident is left out if
-    the channel has a delivery about it that was created after `before`, is pending, or was skipped with a
-    message other than `told_nothing`. Deliveries older than `oldest_delivery_id` are ignored.
+    These are open, unacknowledged incidents that were confirmed at or before `before`. An incident is left
+    out if the channel has a delivery about it that was created after `before`, is pending, or was skipped
+    with a message other than `told_nothing`. Deliveries older than `oldest_delivery_id` are ignored.
     """
     connection = current_backends().database.context.db()
     values = spell_values(connection, (team_id, before, channel_id, oldest_delivery_id, told_nothing))

@@ -1,7 +1,7 @@
 """Stores a monitor's request headers in two columns: all headers, masked, and the encrypted credentials.
 
-Credentials that an earlier release stored as plain text are masked in responses. They become encrypted when
-the monitor is changed, or by `encrypt_request_headers`.
+Credentials that an earlier release stored as plain text are masked in responses. They are encrypted when the
+monitor is changed, or when `encrypt_request_headers` runs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ async def encrypt_request_headers() -> Encrypted:
         except UndecryptableError:
             unreadable += 1
         else:
-            # A concurrent change raises the version, and encrypts the credentials itself.
+            # A row whose version has changed is skipped, because the concurrent change has encrypted the
+            # credentials.
             unchanged = Monitor.filter(id=row["id"], version=row["version"])
             encrypted += await unchanged.update(**stored)
     return Encrypted(encrypted, unreadable)

@@ -43,8 +43,8 @@ def change(
 ) -> Configuration:
     """Return `configuration` as changed by a merge patch. The case of request header names is ignored.
 
-    Where the patch has a mask, the credential keeps its value. Raises Problem if the patch contradicts the
-    monitor's configuration, or contains an invalid value.
+    A credential for which the patch contains the mask keeps its value. Raises Problem if the patch
+    contradicts the monitor's configuration, or contains an invalid value.
     """
     patch = _with_one_schedule(_unmasked(_with_headers_once(patch), configuration))
     headers = _without_other_spellings(configuration["request_headers"], patch.get("request_headers") or {})
@@ -121,9 +121,9 @@ def _judged(configuration: Configuration) -> Configuration:
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the fields without duplicates among header names that differ only in case.
+    """Return the fields without duplicate headers, whose names differ only in case.
 
-    Of such headers, the last one that is not null is kept.
+    Among duplicates, the last header that is not null is kept.
     """
     if not (headers := fields.get("request_headers")):
         return fields
@@ -133,7 +133,7 @@ def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _without_other_spellings(headers: Mapping[str, str], patch: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the headers without those whose names the patch spells with other upper and lower case."""
+    """Return the headers, except those whose names differ only in case from a name in the patch."""
     patched = {name.lower() for name in patch}
     return {name: value for name, value in headers.items() if name in patch or name.lower() not in patched}
 

@@ -79,7 +79,7 @@ async def create_monitor(
 
 
 async def name_monitors(team_id: UUID, monitor_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return the names of those of these monitors that belong to the team, by id."""
+    """Return the names, by id, of the monitors in `monitor_ids` that belong to the team."""
     found = Monitor.filter(team_id=team_id, id__in=list(monitor_ids))
     return dict(await found.values_list("id", "name")) if monitor_ids else {}
 
@@ -106,7 +106,7 @@ async def update_monitor(
     *,
     by: Actor | None = None,
 ) -> Monitor:
-    """Apply a merge patch to a monitor. The version and `updated_at` stay if the patch changes nothing."""
+    """Apply a merge patch to a monitor. If nothing changes, the version and `updated_at` stay the same."""
     patch = dict(patch)
     async with transaction():
         if patch.keys() & {"key", "tags"}:  # lock the team before the check state, as `cover_monitor` does
@@ -156,7 +156,7 @@ async def find_monitor_by_key(team_id: UUID, key: str) -> Monitor | None:
 async def _change(
     monitor: Monitor, key: str | None, before: Configuration, after: Configuration, by: Actor | None
 ) -> Collection[str]:
-    """Store a key and a configuration, if either differs. Return the changed fields."""
+    """Store a key and a configuration, unless both are unchanged. Return the changed fields."""
     if is_same_contract(monitor, after["contract"]):
         after = {**after, "contract": before["contract"]}
     if after == before and key == monitor.key:
@@ -173,10 +173,10 @@ async def delete_monitor(
 ) -> None:
     """Delete a monitor, which then no longer counts towards the plan's limit.
 
-    An open incident is resolved first. The monitor's incidents are kept.
+    An open incident is resolved first. The monitor's incidents are kept after the deletion.
     """
     async with transaction():
-        # The team is locked first, because `act_once` locks it first, too. Another order could deadlock.
+        # The team is locked first, because `act_once` locks it first, too. A different order could deadlock.
         await Team.filter(id=team_id).update(monitors_count=F("monitors_count") - 1)
         monitor = await _lock_monitor(team_id, monitor_id, if_match)
         now = current_backends().clock.now()
@@ -188,8 +188,8 @@ async def delete_monitor(
 async def _lock_monitor(team_id: UUID, monitor_id: UUID, if_match: str | None) -> Monitor:
     """Lock a monitor's rows until the transaction ends, and return the monitor.
 
-    The check state is locked first, because storing checks locks it first, too. Another order could deadlock.
-    Raises Problem if the team has no such monitor, or if `if_match` does not match its version.
+    The check state is locked first, because storing checks locks it first, too. A different order could
+    deadlock. Raises Problem if the team has no such monitor, or if `if_match` does not match its version.
     """
     check_state = await CheckState.select_for_update().get_or_none(monitor_id=monitor_id)
     monitor = await Monitor.select_for_update().get_or_none(id=monitor_id, team_id=team_id)
@@ -212,7 +212,7 @@ async def _store_change(monitor: Monitor, before: Configuration, after: Configur
         monitor.status_changed_at = (await restart_checks([monitor], now))[monitor.id]
     elif rules.is_checked_otherwise(before, after):
         await check_changed(monitor, now)
-    if not monitor.paused and is_covered(monitor.check_state, now):  # also after resuming
+    if not monitor.paused and is_covered(monitor.check_state, now):  # also if the monitor was just resumed
         monitor.status = State.MAINTENANCE
     await monitor.save()
     if monitor.tags != before["tags"]:

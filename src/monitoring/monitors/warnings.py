@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from monitoring.monitors.health import Outcome
 
-# A certificate's expiry is announced once for each of these numbers of days in advance.
+# A certificate's expiry is announced once at each of these numbers of days before it.
 CERTIFICATE_DAYS = (1, 7, 14, 30)
 
 
@@ -30,11 +30,11 @@ class Warnings(NamedTuple):
 def weigh_degradation(
     warnings: Warnings, outcome: Outcome, *, failure_threshold: int, recovery_threshold: int
 ) -> Warnings:
-    """Return the warnings after a check.
+    """Return the warnings, updated with the outcome of a check.
 
     Degradation begins after `failure_threshold` consecutive degraded checks, and ends after
-    `recovery_threshold` consecutive checks that are up. A failed check resets this count, because failures
-    are reported as incidents. A check with an unknown outcome changes nothing.
+    `recovery_threshold` consecutive checks that are up. A failed check resets the count of these checks,
+    because failures are reported as incidents. A check with an unknown outcome changes nothing.
     """
     if outcome == Outcome.UNKNOWN:
         return warnings
@@ -64,8 +64,9 @@ def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnin
 def is_certificate_to_tell(before: Warnings, after: Warnings) -> bool:
     """Return whether to announce a certificate's expiry.
 
-    This is so if the certificate has reached a smaller number of days than was announced. A renewed
-    certificate has more days left, so its expiry is not announced.
+    It is announced if the certificate has reached one of CERTIFICATE_DAYS that is smaller than the last one
+    announced, or if none was announced before. A renewed certificate has more days left, so its expiry is not
+    announced.
     """
     told, reached = before.certificate_told_days, after.certificate_told_days
     return reached is not None and (told is None or reached < told)

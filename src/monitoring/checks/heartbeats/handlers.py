@@ -119,7 +119,7 @@ async def _take(  # noqa: PLR0913 - what a ping has
     )
     try:
         await take_ping(known_as, sent)
-    except Problem:  # limits wrong tokens: nobody can guess one, but each attempt queries the database
+    except Problem:  # rate-limits wrong tokens: they cannot be guessed, but each attempt queries the database
         await count_request(request, policy, client_network(request))
         raise
     return Reply("OK", headers=_HEADERS, media_type="text/plain")

@@ -32,7 +32,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 class Sent(NamedTuple):
-    """A ping as sent. `body` is the beginning of its body, and `is_body_cut` means that the rest was cut."""
+    """A ping as sent. `body` is the beginning of its body. `is_body_cut` means that the rest was left out."""
 
     kind: PingKind
     exit_code: int | None
@@ -69,7 +69,7 @@ async def _take(token: UUID, sent: Sent) -> list[UUID]:
         duration = _run(heartbeat, sent, now)
         await heartbeat.save()
         monitor = await Monitor.get(id=heartbeat.monitor_id)
-        if monitor.paused:  # the ping and its run are recorded, without further effects
+        if monitor.paused:  # the ping and its run are recorded, but have no further effects
             return []
         schedule = schedule_of(monitor)
         if sent.kind == PingKind.START:
@@ -97,8 +97,8 @@ async def _lock(token: UUID) -> Heartbeat:
 def _run(heartbeat: Heartbeat, sent: Sent, now: datetime) -> timedelta | None:
     """Update `heartbeat` with what a ping reports, without saving it.
 
-    Return the duration of the run that ended, if it is known. Runs may overlap. If a success has another
-    `rid` than the last start, the run that started last stays in progress.
+    Return the duration of the run that ended, if it is known. Runs may overlap. If a success has a `rid` that
+    differs from that of the last start, the last started run stays in progress.
     """
     if sent.kind == PingKind.START:
         heartbeat.started_at, heartbeat.run_id = now, sent.run_id
@@ -145,7 +145,7 @@ async def _expect_end(heartbeat: Heartbeat, schedule: Schedule, now: datetime) -
 async def _store_result(
     heartbeat: Heartbeat, schedule: Schedule, duration: timedelta | None, now: datetime
 ) -> list[UUID]:
-    """Store the result of a check for a ping that ended a run.
+    """Store a ping that ended a run as the result of a check.
 
     Return the ids of deliveries to send after the commit, with `nudge`.
     """

@@ -69,7 +69,7 @@ class _NotJsonError(Exception):
 
 
 class _Answer:
-    """A response. Its body is decoded and parsed only if an assertion needs this."""
+    """A response. Its body is decoded and parsed only if an assertion needs the result."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange

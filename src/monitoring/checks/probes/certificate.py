@@ -18,7 +18,7 @@ from monitoring.outbound.starttls import STARTTLS
 from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import Endpoint
 
-if TYPE_CHECKING:  # importing these would load a library
+if TYPE_CHECKING:  # at run time, these imports would load a library
     from monitoring.outbound.dialer import Call, Dialer
 
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:  # importing these would load a library
 class CertificateProbe:
     """Performs a TLS handshake and disconnects.
 
-    The monitor is up if the server's certificate chain is trusted, and covers the host and `names`.
+    The monitor is up if the server's certificate chain is trusted, and the certificate covers the host and
+    `names`.
     """
 
     columns: ClassVar[tuple[str, ...]] = (

@@ -67,8 +67,8 @@ def _declared_labels(beginning: bytes) -> Iterator[str]:
 def _as_it_can_be(declared: Encoding) -> Encoding:
     """Return the encoding that browsers use for a declared encoding.
 
-    The HTML standard ("prescan a byte stream") replaces UTF-16 by UTF-8, because the declaration itself could
-    not be read as ASCII in a UTF-16 page. It also replaces x-user-defined by windows-1252.
+    The HTML standard ("prescan a byte stream") replaces UTF-16 with UTF-8, because a declaration that was
+    read as ASCII cannot be in UTF-16. It also replaces x-user-defined with windows-1252.
     """
     corrected = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
     return webencodings.lookup(corrected.get(declared.name, declared.name)) or declared

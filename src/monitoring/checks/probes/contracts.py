@@ -61,10 +61,10 @@ class Contract:
         return write_address(url, orjson.loads(self.rules)["path"], self.settings.get("parameters"))
 
     async def judge(self, exchange: Exchange, finding: Finding, dialer: Dialer) -> Finding:
-        """Validate a response. Return `finding`, or another finding if the response violates the contract.
+        """Validate a response. Return `finding`, changed if the response violates the contract.
 
-        If the contract's document is due to be read again, it is fetched first. If this fails, the previous
-        rules apply, and a monitor that would be up is degraded.
+        If the contract's document is due to be read again, it is fetched first. If fetching or reading it
+        fails, the previous rules apply, and a monitor that would otherwise be up is degraded.
         """
         problem = None
         rules = self.rules

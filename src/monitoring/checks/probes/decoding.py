@@ -1,4 +1,4 @@
-"""Decodes pages as browsers do, also in encodings where Python's codecs differ from the Encoding standard.
+"""Decodes pages as browsers do, even in encodings where Python's codecs differ from the Encoding standard.
 
 Importing this module registers an error handler for codecs.
 """
@@ -29,7 +29,7 @@ def decode_as_browsers(encoding: Encoding) -> Encoding:
 
 
 class _Decoder(codecs.IncrementalDecoder):
-    """Python's decoder of an encoding, with missing characters added and differing characters corrected."""
+    """Python's decoder for an encoding, with missing characters added and differing characters corrected."""
 
     def __init__(self, codec: str, corrections: dict[int, int], errors: str) -> None:
         super().__init__(errors)
@@ -69,8 +69,8 @@ def _add(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeDecodeError):
         raise error
     _added["characters"] += 1
-    # Most decoders report only the first byte of a pair. The decoder of ISO-2022-JP reports both bytes of a
-    # pair, or one byte where the text consists of single bytes.
+    # Most decoders report only the first byte of a pair. The decoder for ISO-2022-JP reports both bytes of a
+    # pair, or one byte in a part of the text that consists of single bytes.
     end = error.end if error.encoding == "iso2022_jp_ext" else error.start + 2
     missing = _MISSING[error.encoding]
     for bytes_ in (error.object[error.start : end], error.object[error.start : error.start + 1]):
@@ -84,9 +84,9 @@ codecs.register_error(_add.__name__, _add)
 
 
 def _read_windows_additions() -> Iterator[tuple[bytes, str]]:
-    """Yield the characters that Windows adds to JIS X 0208, each after the two bytes of its row and cell.
+    """Yield each character that Windows adds to JIS X 0208, preceded by the two bytes of its row and cell.
 
-    These are NEC's row 13 (①, ㈱) and IBM's rows 89 to 92.
+    The characters are NEC's row 13 (①, ㈱) and IBM's rows 89 to 92.
     """
     trails = [*range(0x40, 0x7F), *range(0x80, 0xFD)]
     for lead, row in ((0x87, 13), (0xED, 89), (0xEE, 91)):  # each lead byte covers `row` and the next row
@@ -111,7 +111,7 @@ _DECODERS: dict[str, partial[_Decoder] | partial[_Iso2022JpDecoder]] = {
     "big5": partial(_Decoder, "big5hkscs", _BIG5),
     "euc-jp": partial(_Decoder, "euc_jp", _JIS_X_0208),
     "gb18030": partial(_Decoder, "gb18030", _GB18030),
-    "gbk": partial(_Decoder, "gb18030", _GB18030),  # the standard uses one decoder for both
+    "gbk": partial(_Decoder, "gb18030", _GB18030),  # the standard uses one decoder for both encodings
     "iso-2022-jp": partial(_Iso2022JpDecoder, "iso2022_jp_ext", _JIS_X_0208),
     "koi8-u": partial(_Decoder, "koi8_u", str.maketrans("╝╬", "ўЎ")),
 }

@@ -1,4 +1,4 @@
-"""Finds reasons why a monitor is degraded although its server responds. They apply to several types.
+"""Finds reasons why a monitor is degraded although its server responds. They apply to several monitor types.
 
 Has no side effects.
 """

@@ -16,7 +16,7 @@ from monitoring.outbound.failures import ExchangeFailed, blocked
 from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import Endpoint
 
-if TYPE_CHECKING:  # importing these would load a library
+if TYPE_CHECKING:  # at run time, these imports would load a library
     from monitoring.outbound.dialer import Call, Dialer
 
 # Every name server listens on this port. Users cannot choose another port, because they could then use this
@@ -56,8 +56,8 @@ class DnsProbe:
     def endpoint(self) -> Endpoint | None:
         """The name server in the monitor's settings, or else the name that the probe queries.
 
-        In the latter case, the operator's name server is queried, but the limit of checks per host applies to
-        the queried name.
+        In the latter case, the query goes to the operator's name server, but the name being looked up counts
+        towards the limit on checks per host.
         """
         return self.resolver or self.name
 

@@ -1,4 +1,4 @@
-"""Extracts the part to store of a response that fails a check: its status and headers, without secrets.
+"""Extracts what to store from a response that fails a check: its status and headers, without secrets.
 
 Has no side effects.
 """

@@ -1,8 +1,8 @@
 """The probe of a `heartbeat` monitor: it sends no request, and determines whether a ping is late.
 
-Receiving a ping stores a result (`checks/heartbeats/pings.py`), and makes the monitor due at the time when
-the next ping is late. A check of a due monitor therefore finds that a ping is missing, unless something has
-changed since.
+Receiving a ping stores a result (`checks/heartbeats/pings.py`), and makes the monitor due at the time from
+which the next ping would be late. A check of a due monitor therefore finds that a ping is missing, unless
+something has changed since.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitoring.monitors.heartbeats.schedules import Schedule
 from monitoring.monitors.maintenance.models import MaintenanceSpan
 from monitoring.monitors.models import HEARTBEAT
 
-if TYPE_CHECKING:  # importing these would load a library
+if TYPE_CHECKING:  # at run time, these imports would load a library
     from monitoring.outbound.dialer import Dialer
 
 # How soon to check again while pings cannot be received.
@@ -78,7 +78,8 @@ def judge(schedule: Schedule, known: Known, now: datetime) -> Finding:
 
     A ping may have been lost while this service could not receive pings. Such a ping does not count as
     missing, and the finding is UNKNOWN until the next deadline. A ping that was due in maintenance does not
-    count as missing either. If the monitor is already down, the ping counts as missing in both cases.
+    count as missing either. If the monitor is already down, the ping counts as missing in both of these
+    cases.
     """
     deadline = _deadline_of(schedule, known, now)
     if deadline is None:
@@ -115,12 +116,12 @@ def _deadline_of(schedule: Schedule, known: Known, now: datetime) -> datetime | 
 
 
 def _excuse(schedule: Schedule, known: Known, now: datetime) -> Known:
-    """Return `known` with the schedule counted from an interruption that may explain the missing ping.
+    """Return `known` with the schedule restarted after an interruption that may explain the missing ping.
 
-    The schedule then counts from the end of the last such interruption, as after a ping at that time.
-    Maintenance counts as an interruption here. A ping may come early by as much as it may be late. An
-    interruption therefore counts if it ended at most one grace time before the ping was expected, which is
-    two grace times before the deadline.
+    The schedule restarts at the end of the last such interruption, as if a ping had come at that time.
+    Maintenance also counts as an interruption here. A ping may come early by as much as it may be late, which
+    is one grace time. An interruption may therefore explain the missing ping if it ended at most one grace
+    time before the ping was expected, which is two grace times before the deadline.
     """
     ends = (known.interrupted_until, known.maintenance_until)
     for end in sorted(each for each in ends if each and each <= now):

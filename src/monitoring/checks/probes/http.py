@@ -134,7 +134,7 @@ def judge(
     """Return the finding for an exchange, with the most serious fault, if there is one. Has no side effects.
 
     `found` contains the keywords found in the part of the body that was read. `failed` is the first failed
-    assertion. The message has less than 200 characters, and quotes only the status of the response.
+    assertion. The message has fewer than 200 characters, and quotes only the status of the response.
     """
     if exchange.failure:
         judgement: Judgement = (Outcome.DOWN, exchange.failure.code, exchange.failure.message)

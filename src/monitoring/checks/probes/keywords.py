@@ -27,7 +27,7 @@ def quote_keyword(keyword: str) -> str:
 
 
 def decode_body(body: bytes, content_type: str) -> str:
-    """Decode a complete body, with the same choice of encoding as for the keyword search."""
+    """Decode a complete body, choosing the encoding in the same way as the keyword search."""
     encoding = find_named_encoding(content_type)
     if not encoding and may_declare_encoding(content_type):
         encoding = find_declared_encoding(body)

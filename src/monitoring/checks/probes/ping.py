@@ -14,7 +14,7 @@ from monitoring.outbound.failures import ExchangeFailed, blocked
 from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import Endpoint
 
-if TYPE_CHECKING:  # importing these would load a library
+if TYPE_CHECKING:  # at run time, these imports would load a library
     from monitoring.outbound.dialer import Call, Dialer
 
 

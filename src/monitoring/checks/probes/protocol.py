@@ -16,7 +16,7 @@ from monitoring.outbound.failures import ExchangeFailed
 from monitoring.outbound.stopwatch import Timings
 from monitoring.outbound.targets import Endpoint, UnusableUrl, read_endpoint, read_host
 
-if TYPE_CHECKING:  # importing these would load a library
+if TYPE_CHECKING:  # at run time, these imports would load a library
     from monitoring.outbound.dialer import Dialer
 
 

@@ -18,7 +18,7 @@ from monitoring.checks.probes.unreadable import UnreadableProbe
 
 log = logging.getLogger(__name__)
 
-# By MonitorType of the OpenAPI document
+# The probe of each MonitorType in the OpenAPI document.
 PROBES: Mapping[str, type[Probe]] = {
     "http": HttpProbe,
     "tcp": TcpProbe,

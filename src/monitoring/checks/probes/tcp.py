@@ -17,7 +17,7 @@ from monitoring.outbound.failures import ExchangeFailed, blocked, broken_off
 from monitoring.outbound.stopwatch import Phase, Timings
 from monitoring.outbound.targets import Endpoint
 
-if TYPE_CHECKING:  # importing these would load a library
+if TYPE_CHECKING:  # at run time, these imports would load a library
     from monitoring.outbound.dialer import Call, Dialer
 
 MAX_HEARD_BYTES = 65_536
@@ -25,7 +25,10 @@ MAX_HEARD_BYTES = 65_536
 
 @dataclass(frozen=True)
 class TcpProbe:
-    """Connects. The monitor is up if that succeeds and, if `expect` is not None, that text is received."""
+    """Opens a connection.
+
+    The monitor is up if the connection succeeds and, if `expect` is not None, the text `expect` is received.
+    """
 
     columns: ClassVar[tuple[str, ...]] = (
         *("url", "settings", "timeout_seconds", "verify_tls", "tls_expiry_warning_days", "slow_threshold_ms"),

@@ -15,7 +15,7 @@ from monitoring.contract.document import METHODS, Json, Node
 
 MAX_RULES_BYTES = 262_144
 MAX_DEPTH = 100
-MAX_NODES = 200_000  # the most nodes of a document that are visited
+MAX_NODES = 200_000  # the maximum number of nodes visited in a document
 
 # Keywords that change the base URI of references, or name a target that `$ref` could use instead of a JSON
 # Pointer. They are left out of the rules.
@@ -58,7 +58,7 @@ def find_rules(document: Json, operation_id: str) -> dict[str, Json]:
 def _measure(document: Json) -> None:
     """Reject a document that is too deep or too large to traverse.
 
-    A part that occurs in several places, such as a YAML alias, counts each time.
+    A part that occurs in several places, such as a YAML alias, is counted each time it occurs.
     """
     left = MAX_NODES
     waiting = [(document, 0)]
@@ -159,7 +159,7 @@ class _Reader:
                 yield keyword, value
 
     def _find_hidden(self, schema: Node) -> set[str]:
-        """Return the names of write-only properties, which responses do not have."""
+        """Return the names of write-only properties, which responses do not contain."""
         properties = schema.get("properties", {})
         return {
             name
@@ -175,7 +175,7 @@ class _Reader:
         return f"#/$defs/{self._names[reference]}"
 
     def _follow(self, node: Any) -> Any:  # noqa: ANN401 - a part of the document
-        """Return the target of a Reference Object, or any other node as it is."""
+        """Return the target of a Reference Object. Any other node is returned unchanged."""
         for _ in range(MAX_DEPTH):
             if not isinstance(node, Mapping) or not isinstance(node.get("$ref"), str):
                 return node

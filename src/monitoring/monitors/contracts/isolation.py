@@ -36,13 +36,14 @@ _THREAD = ThreadPoolExecutor(1, "contracts")
 
 
 class TooLongError(Exception):
-    """The separate process took too much time or memory, and was killed. The next request restarts it."""
+    """The separate process took too much time or memory, and was killed. The next request starts it again."""
 
 
 async def wait_apart(ask: Callable[..., _T], *arguments: object) -> _T:
     """Call `ask`, which waits for the separate process, in a dedicated thread. Calls run one at a time.
 
-    The event loop's default thread pool is not used. It has few threads, and slow schemas would occupy all.
+    The event loop's default thread pool is not used. It has few threads, and slow schemas would occupy all of
+    them.
     """
     return await asyncio.get_running_loop().run_in_executor(_THREAD, ask, *arguments)
 
@@ -84,7 +85,7 @@ class _Apart:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: Mapping[str, Json], max_seconds: float) -> dict[str, Json]:
-        """Send a request and return its result. Requests wait for each other. Raises TooLongError."""
+        """Send a request and return its result. Requests are handled one at a time. Raises TooLongError."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._process = _begin()

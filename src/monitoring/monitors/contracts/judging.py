@@ -28,7 +28,7 @@ class Violation(NamedTuple):
     """How a response violates its contract.
 
     `pointer` is a JSON Pointer (RFC 6901) into the body; it is empty if the violation concerns the whole
-    response. `sentence` describes the violation, and quotes no value of the response.
+    response. `sentence` describes the violation, and quotes no value from the response.
     """
 
     pointer: str
@@ -86,9 +86,9 @@ class Rules:
     def _is_valid_header(self, schema: Json, value: str) -> bool:
         """Return whether a header's value is valid in at least one interpretation.
 
-        The interpretations are text, JSON and a list with one item. A value with a comma or `=` may be a list
-        or an object in one of OpenAPI's styles. Its interpretations are text, a list of texts and an empty
-        object.
+        A value with a comma or `=` may be a list or an object in one of OpenAPI's styles, so it is
+        interpreted as text, as a list of texts, and as an empty object. Any other value is interpreted as
+        text, as JSON, and as a list with one item.
         """
         validator = self._compile(schema)
         return validator.is_valid(value) or any(map(validator.is_valid, _read_otherwise(value)))

@@ -1,4 +1,4 @@
-"""Stores and renders a monitor's contract, and updates the contract after its document was read again."""
+"""Stores and renders a monitor's contract, and updates a contract after its document has been read again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_SHOWN = ("rules", "read_at")
 def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
     """Return the columns that store a prepared contract; all are null if `contract` is None.
 
-    A contract without `rules` is unchanged, and no columns are returned for it.
+    Without `rules`, the contract is unchanged, so no columns are returned.
     """
     if contract is None:
         names = (
@@ -45,9 +45,10 @@ def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
 
 
 def is_same_contract(monitor: Monitor, contract: Mapping[str, Json] | None) -> bool:
-    """Return whether a contract equals the monitor's contract. It may be rendered or prepared.
+    """Return whether a contract equals the monitor's contract.
 
-    Raises `UndecryptableError`.
+    `contract` may be in the form that responses show, or prepared (with `rules`). Raises
+    `UndecryptableError`.
     """
     if contract is None or monitor.contract is None:
         return contract is None and monitor.contract is None

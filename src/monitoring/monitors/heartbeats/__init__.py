@@ -1,1 +1,1 @@
-"""Heartbeats: monitors that jobs report to, instead of being polled."""
+"""Heartbeats: monitors that poll no server, because jobs report to them."""

@@ -15,8 +15,9 @@ from monitoring.monitors.heartbeats.models import Heartbeat, PingReception
 
 NOTE_INTERVAL_SECONDS = 2.0
 
-# A longer time without updates counts as a gap. A running process may be late because it is busy, so it is
-# allowed more time than a process that has just started, which cannot have received earlier pings.
+# A time without updates that is longer than this counts as a gap. A running process may update late because
+# it is busy, so its limit is longer. A process that has just started cannot have received earlier pings, so
+# its limit is shorter.
 LONGEST_SILENCE = timedelta(seconds=10)
 LONGEST_SILENCE_AT_START = timedelta(seconds=3)
 

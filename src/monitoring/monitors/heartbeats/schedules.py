@@ -51,9 +51,9 @@ class Schedule(NamedTuple):
     def expected_after(self, moment: datetime) -> datetime:
         """Return when the first ping after a moment is expected, in UTC.
 
-        Clock changes are handled as in Debian's cron. A ping in an hour that the change skips is expected
-        right after the change. A ping in an hour that the change repeats is expected only once. Expressions
-        with `*` as minute or hour follow elapsed time instead.
+        Clock changes are handled as in Debian's cron. A ping in an hour that a clock change skips is expected
+        right after the change. A ping in an hour that a clock change repeats is expected only once. However,
+        cron expressions with `*` as the minute or the hour follow elapsed time, and ignore clock changes.
         """
         if self.period is not None:
             return moment + self.period
@@ -69,8 +69,8 @@ class Schedule(NamedTuple):
     def deadline(self, counted_from: datetime | None, started_at: datetime | None) -> datetime | None:
         """Return when the next ping is late, in UTC, or None before the first ping.
 
-        The end of a started run is late one grace time after the start, or at the schedule's deadline if that
-        is earlier.
+        If a run has started, the ping that ends the run is late one grace time after the start, or at the
+        schedule's deadline if that is earlier.
         """
         deadlines = [
             *([] if counted_from is None else [self.deadline_after(counted_from)]),

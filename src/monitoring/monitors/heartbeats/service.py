@@ -1,4 +1,4 @@
-"""Operations for clients that only heartbeats have. Each function is one transaction."""
+"""Operations that clients can perform only on heartbeats. Each function is one transaction."""
 
 from __future__ import annotations
 

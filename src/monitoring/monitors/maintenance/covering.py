@@ -20,18 +20,18 @@ from monitoring.monitors.maintenance.models import MaintenanceSpan, MaintenanceW
 from monitoring.monitors.maintenance.recurrence import Occurrence, Plan, occurrences
 from monitoring.monitors.models import CheckState, Monitor
 
-# How early a span is stored. This is longer than a claim lasts, so a monitor that is claimed before a planned
-# window and checked in it already has the window's span in its claim.
+# How long before its start a span is stored. This is longer than a claim lasts. A claim that is made before a
+# planned window, for a check that runs in the window, therefore already contains the window's span.
 LOOK_AHEAD = timedelta(minutes=2)
 
-# A database statement takes a limited number of parameters.
+# The maximum number of monitors in one database statement, which takes a limited number of parameters.
 MONITORS_AT_ONCE = 1000
 
 
 class _Cover(NamedTuple):
     """A current or imminent occurrence of a window, and the window's monitors by id or tag.
 
-    Without any ids and tags, the window applies to all of the team's monitors.
+    With neither ids nor tags, the window applies to all of the team's monitors.
     """
 
     occurrence: Occurrence
@@ -100,7 +100,7 @@ async def cover_monitors(
 async def cover_monitor(monitor: Monitor, now: datetime, *, since: datetime | None = None) -> None:
     """Update the maintenance span of a monitor that is new or has new tags, from its team's windows.
 
-    Also reload the monitor's status and check state. No span begins before `since`, by default `now`.
+    Also reload the monitor's status and check state. No span begins before `since`, which defaults to `now`.
     """
     if not await MaintenanceWindow.exists(team_id=monitor.team_id, due_at__isnull=False):
         return
@@ -135,7 +135,8 @@ def _is_on(window: MaintenanceWindow, occurrence: Occurrence) -> bool:
 def _span_of(covers: Sequence[_Cover], monitor_id: UUID, tags: Iterable[str]) -> Occurrence | None:
     """Return the first occurrence that covers a monitor, or None.
 
-    It is merged with the monitor's other occurrences that overlap it or follow it directly.
+    The occurrence is merged with later occurrences that cover the monitor, if they overlap or directly follow
+    it.
     """
     span: Occurrence | None = None
     for cover in covers:
@@ -152,7 +153,7 @@ def _span_of(covers: Sequence[_Cover], monitor_id: UUID, tags: Iterable[str]) ->
 async def _move(wanted: dict[UUID, Occurrence | None], now: datetime, since: datetime | None) -> None:
     """Lock the check states of monitors, then store the monitors' new spans in place of the old ones.
 
-    The `MaintenanceSpan` rows of spans that are over are kept.
+    The `MaintenanceSpan` rows of past spans are kept.
     """
     locked = CheckState.filter(monitor_id__in=list(wanted)).order_by("monitor_id")
     moves: dict[tuple[Occurrence | None, Occurrence | None], list[CheckState]] = defaultdict(list)
@@ -172,7 +173,7 @@ def _begin_after(
     """Return the new span, `after`, with its final start. `before` is the span that is stored now.
 
     If both spans are current, `after` keeps the start of `before`. If `before` has ended, `after` does not
-    begin before that end.
+    begin before the end of `before`.
     """
     if after is None:
         return None

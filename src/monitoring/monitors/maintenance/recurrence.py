@@ -1,8 +1,8 @@
 """Validates recurrence rules (RFC 5545 §3.3.10), and computes their occurrences. Has no side effects.
 
-`dateutil` searches for the next start until the year 9999. This takes seconds if there is none, for example
-with a rule for 30 February. Rules that may have an interval without a start are therefore rejected before
-`dateutil` reads them.
+`dateutil` searches for the next start until the year 9999. If the rule has no next start, for example a rule
+for 30 February, the search takes seconds. Rules that may have an interval without a start are therefore
+rejected before `dateutil` reads them.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _local_starts(plan: Plan, until: datetime, after: datetime | None = None) ->
     if "BYMONTH" in parts and is_by_day_of_month and first.day > _LAST_DAY:
         raise Problem("recurrence_unreadable", part="BYMONTH needs BYDAY or BYMONTHDAY after the 28th")
     if last < first:
-        return []  # `dateutil` reads no year before 1000
+        return []  # `dateutil` cannot read years before 1000
     if after and not count:
         first = _skip_to(_in_local_time(after, zone), first, parts)
     text = ";".join(f"{name}={value}" for name, value in parts.items())
@@ -133,7 +133,7 @@ def _skip_to(moment: datetime, first: datetime, parts: Mapping[str, str]) -> dat
     """Return a rule's first start, moved towards `moment` by a multiple of the rule's interval.
 
     The move does not change the starts after `moment`, and makes an old rule as fast to evaluate as a new
-    one. A rule that repeats the day of month of its first start is not moved, because not all months have
+    one. The first start is not moved if the rule repeats its day of the month, because not all months have
     that day.
     """
     interval = int(parts.get("INTERVAL", "1"))
@@ -169,7 +169,7 @@ def _read_parts(text: str) -> dict[str, str]:
 def _read_until(text: str, zone: ZoneInfo) -> datetime:
     """Parse UNTIL, and return it in local time.
 
-    `text` is a day, which stands for the end of that day, a moment in UTC, or a local time.
+    `text` is a moment in UTC, a local time, or a day, which stands for the end of that day.
     """
     try:
         if len(text) == len("YYYYMMDD"):

@@ -38,7 +38,7 @@ _SCHEMA = "MaintenanceWindowCreate"
 # The limit does not count windows that have ended.
 MAX_WINDOWS_A_TEAM = 100
 
-# Occurrences are computed from the first start, so it must not be too long ago.
+# Occurrences are computed from the first start, so the first start must not be too long ago.
 OLDEST_START = timedelta(days=366)
 
 
@@ -106,9 +106,10 @@ async def update_window(
 async def put_window(
     team_id: UUID, key: str, given: Mapping[str, Json], conditions: Conditions, *, by: Actor | None = None
 ) -> Placed[MaintenanceWindow]:
-    """Create the window with this key, or replace its configuration. If `given` omits the start, it is kept.
+    """Create the window with this key, or replace its configuration.
 
-    Raises Problem as `create_window` and `update_window` do.
+    A start that `given` omits is taken from the existing window. Raises Problem as `create_window` and
+    `update_window` do.
     """
 
     async def create() -> MaintenanceWindow:
@@ -135,7 +136,7 @@ async def put_window(
 async def _change(
     window: MaintenanceWindow, key: str | None, configuration: Configuration, by: Actor | None
 ) -> Collection[str]:
-    """Store a key and a configuration, if either differs. Return the changed fields.
+    """Store a key and a configuration, unless both are unchanged. Return the changed fields.
 
     Raises Problem if the window has ended, unless nothing changes.
     """
@@ -218,7 +219,7 @@ def _read(configuration: Configuration, now: datetime) -> Configuration:
     if isinstance(starts_at, str):
         starts_at = read_timestamp(starts_at)
     if configuration["recurrence"]:
-        starts_at = starts_at.replace(microsecond=0)  # recurrence rules have whole seconds
+        starts_at = starts_at.replace(microsecond=0)  # recurrence rules support only whole seconds
     return configuration | {"starts_at": starts_at}
 
 
