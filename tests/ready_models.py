@@ -1,8 +1,9 @@
 """Tortoise's lists of columns, built once for each kind of database.
 
-Opening a database empties these lists and fills them again. A process of the service opens one before it reads
-any row, but a process of tests runs several services in threads: one that reads a row while another one starts
-would get an object without some of its attributes. Building the lists once also saves time in each test.
+Opening a database empties these lists and fills them again. A process of the service opens one before it
+reads any row, but a process of tests runs several services in threads: one that reads a row while another one
+starts would get an object without some of its attributes. Building the lists once also saves time in each
+test.
 """
 
 from __future__ import annotations
