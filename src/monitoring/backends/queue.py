@@ -37,7 +37,8 @@ IDLE_POLL_MS = 250
 SIGN_OF_LIFE = f"{NAMESPACE}:sign-of-life"
 SIGN_OF_LIFE_SECONDS = 60
 
-# How long threads may take to finish their Redis commands, and consumers to requeue messages.
+# When a worker stops, the timeout for its threads to finish their Redis commands, and for its consumers to
+# requeue their messages.
 LAST_COMMANDS_TIMEOUT_MS = 2000
 
 # The number of threads for Redis calls. They block while Redis is unresponsive, so nothing else uses them.
