@@ -1,4 +1,4 @@
-"""The background work: Dramatiq's tasks, and the sweep that finds work without a message."""
+"""The background work: Dramatiq's tasks, and the sweep that finds work for which no message was sent."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
     When it ends normally, tasks have SHUTDOWN_TIMEOUT_SECONDS to finish. After an exception or a cancellation
     they have no time.
 
-    `is_alone` means that no other process works on this database (the embedded mode). Then the claims of a
-    killed process are released at the start, rather than when their leases end.
+    `is_alone` means that no other process works on this database (embedded mode). In that case, the claims of
+    a killed process are released at the start, rather than when their leases end.
     """
     with backends.activate():
         async with open_engine(backends.settings), open_sender(backends.settings):
             await backends.clock.read()  # before the first claim, which uses its time
             if is_alone:
-                with suppress(BackendUnavailable):  # the leases end by themselves
+                with suppress(BackendUnavailable):  # on failure, the leases end by themselves
                     await release_abandoned_claims()
             backends.start_worker()
             repeated = [

@@ -134,7 +134,7 @@ def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
         if error.verify_code == EXPIRED and expired:
             return f"{expired.subject} expired on {expired.at:%Y-%m-%d}"
         return _SENTENCES.get(error.verify_code, "The certificate cannot be trusted")
-    reason = getattr(error, "reason", None) or ""  # errors that `ssl` itself raises have no reason
+    reason = getattr(error, "reason", None) or ""  # errors that `ssl` itself raises have no `reason`
     return _REASONS.get(reason, "The TLS handshake failed")
 
 
