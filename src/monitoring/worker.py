@@ -46,14 +46,14 @@ from monitoring.notifications.sweeping import (
     sweep_notifications,
 )
 
-# Longer than the interval of sweeps, because measuring counts every row that is not done.
+# This interval is longer than that of sweeps, because each measurement counts every row that is not done.
 MEASURE_INTERVAL_SECONDS = 30.0
 
 # Rollups are computed some time after the end of an hour. A minute's delay matters little.
 UPKEEP_INTERVAL_SECONDS = 60.0
 
-# Longer than the interval of sweeps, because each run counts every row. Crawlers and feed readers come less
-# often than once a minute.
+# This interval is longer than that of sweeps, because each run counts every row. Crawlers and feed readers
+# come less often than once a minute.
 SITE_INTERVAL_SECONDS = 60.0
 
 
@@ -130,7 +130,7 @@ async def _keep_up() -> None:
     await keep_up(now)
     await remind(now)
     if not clock.is_settled:
-        return  # the rest deletes by age, and the clock may still be corrected after its jump
+        return  # the rest deletes rows by age, and the clock may still be corrected after a jump
     await sweep_test_articles(now)
     await carry_out_deletions(now)
     await apply_retention(now)

@@ -109,7 +109,10 @@ class Counters:
         return self._memory.hit(policy, key)
 
     async def _find_free_connection(self) -> bool:
-        """Wait briefly for a free connection. Returns False if all are in use, which is not an outage."""
+        """Wait briefly for a free connection. Returns False if all connections stay in use.
+
+        This does not count as an outage.
+        """
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 return await self._free_connections.acquire()

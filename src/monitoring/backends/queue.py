@@ -182,8 +182,8 @@ class _Worker:
     def start(self) -> None:
         for each in self._dramatiq:
             each.start()
-            # A worker adds middleware that watches for new queues, which we do not need. A second worker's
-            # middleware would log a warning.
+            # A worker adds middleware that watches for new queues. It is removed, because we do not need it,
+            # and a second worker's middleware would log a warning.
             each.broker.middleware.clear()
 
     def run(self, task: Task, args: Sequence[str], trace: Carrier) -> bool:

@@ -43,14 +43,14 @@ _forking = multiprocessing.get_context("forkserver")
 class Supervisor:
     """Keeps child processes running until it is stopped. Their names are `name-0`, `name-1` and so on.
 
-    Each child runs `work(lifeline, *args)` in its own process, one for each item of `args_of_each`. Through
-    the lifeline, a connection, the child reports that it is ready, and the parent tells it to stop. The
-    lifeline also breaks when the parent ends for any reason, so no child outlives its parent.
+    There is one child for each item of `args_of_each`. It runs `work(lifeline, *args)` in its own process.
+    Through the lifeline, a connection, the child reports that it is ready, and the parent tells it to stop.
+    The lifeline also breaks when the parent ends for any reason, so no child outlives its parent.
 
-    Children are forked from one process that has imported the modules in `preload`, and has no loop, thread
-    or connection. So children start immediately and share the memory of these modules. If that process is
-    killed, the ends of its children cannot be observed. Those children are stopped, and replaced by children
-    that are forked from a new process.
+    Children are forked from one process that has imported the modules in `preload`, and has no event loop,
+    thread or connection. So children start immediately and share the memory of these modules. If that process
+    is killed, the ends of its children cannot be observed. Those children are stopped, and replaced by
+    children that are forked from a new process.
     """
 
     signal_number: int | None = None

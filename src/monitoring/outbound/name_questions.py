@@ -62,9 +62,10 @@ async def find_records(host: str, record_type: str, servers: Sequence[Endpoint])
 
 
 def read_record(record_type: str, written: str) -> bytes:
-    """Parse a record in the format of zone files and `dig` (RFC 1035 §5.1). A name's last dot is optional.
+    """Parse a record in the format of zone files and `dig` (RFC 1035 §5.1).
 
-    A TXT record that does not begin with a quotation mark is plain text. Raises UnreadableRecord.
+    The final dot of a name is optional. A TXT record that does not begin with a quotation mark is plain text.
+    Raises UnreadableRecord.
     """
     if record_type == "TXT" and not written.startswith('"'):
         return written.encode()

@@ -1,7 +1,7 @@
 """The simulated web of sandboxes: which hosts exist, and how each behaves. Does no I/O.
 
-The hosts' names end in `.test`, which no real host's name does (RFC 6761 §6.2). The guide *Test mode* has the
-same table.
+The hosts' names end in `.test`, a domain that contains no real hosts (RFC 6761 §6.2). The guide *Test mode*
+has the same table.
 """
 
 from __future__ import annotations
