@@ -1,6 +1,6 @@
 """The web application: the API, the app and their backends.
 
-In the embedded mode, without Redis, it also runs the worker and the checker.
+In embedded mode, that is without Redis, it also runs the worker and the checker.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class MonitoringService:
         """Return the readiness reply: ready while the database can be written and has the newest schema.
 
         The other backends are only reported. A stopping process is not ready, so that load balancers send it
-        no more requests. It raises Problem rather than BackendUnavailable, so that the 503 is not logged as a
-        refused request. The outage has its own log line.
+        no more requests. This method raises Problem rather than BackendUnavailable, so that the 503 is not
+        logged as a refused request. The outage has its own log line.
         """
         if self.is_stopping():
             raise Problem("service_unavailable")

@@ -94,7 +94,7 @@ class TraceIdFilter(logging.Filter):
 
 
 class ArticleIdFilter(logging.Filter):
-    """Adds the id of the article that is processed to every record as `article_id`, or None."""
+    """Adds the id of the article being processed to every record as `article_id`. None if there is none."""
 
     def filter(self, record: LogRecord) -> bool:
         """Add the id, and return True to keep the record."""

@@ -1,4 +1,4 @@
-"""The background work: Dramatiq's tasks, and the sweep that finds work without a message."""
+"""The background work: Dramatiq's tasks, and the sweep that finds work for which no message was sent."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ from monitoring.notifications.sweeping import (
     sweep_notifications,
 )
 
-# Longer than the interval of sweeps, because measuring counts every row that is not done.
+# This interval is longer than that of sweeps, because each measurement counts every row that is not done.
 MEASURE_INTERVAL_SECONDS = 30.0
 
 # Rollups are computed some time after the end of an hour. A minute's delay matters little.
 UPKEEP_INTERVAL_SECONDS = 60.0
 
-# Longer than the interval of sweeps, because each run counts every row. Crawlers and feed readers come less
-# often than once a minute.
+# This interval is longer than that of sweeps, because each run counts every row. Crawlers and feed readers
+# come less often than once a minute.
 SITE_INTERVAL_SECONDS = 60.0
 
 
@@ -64,14 +64,14 @@ async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIter
     When it ends normally, tasks have SHUTDOWN_TIMEOUT_SECONDS to finish. After an exception or a cancellation
     they have no time.
 
-    `is_alone` means that no other process works on this database (the embedded mode). Then the claims of a
-    killed process are released at the start, rather than when their leases end.
+    `is_alone` means that no other process works on this database (embedded mode). In that case, the claims of
+    a killed process are released at the start, rather than when their leases end.
     """
     with backends.activate():
         async with open_engine(backends.settings), open_sender(backends.settings):
             await backends.clock.read()  # before the first claim, which uses its time
             if is_alone:
-                with suppress(BackendUnavailable):  # the leases end by themselves
+                with suppress(BackendUnavailable):  # on failure, the leases end by themselves
                     await release_abandoned_claims()
             backends.start_worker()
             repeated = [
@@ -130,7 +130,7 @@ async def _keep_up() -> None:
     await keep_up(now)
     await remind(now)
     if not clock.is_settled:
-        return  # the rest deletes by age, and the clock may still be corrected after its jump
+        return  # the rest deletes rows by age, and the clock may still be corrected after a jump
     await sweep_test_articles(now)
     await carry_out_deletions(now)
     await apply_retention(now)

@@ -35,7 +35,7 @@ def read_client_credentials(authorization: str | None, form: Mapping[str, str]) 
 
 
 def _decode_basic(encoded: str) -> ClientCredentials:
-    """Decode HTTP Basic credentials, each part of which is form-encoded. Malformed ones count as empty."""
+    """Decode HTTP Basic credentials, whose parts are form-encoded. Malformed credentials count as empty."""
     try:
         client_id, _, client_secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
     except ValueError:  # not ASCII, not base64 or not UTF-8

@@ -13,7 +13,8 @@ SECRET_PREFIX = "mon_secret_"  # noqa: S105 - a prefix, so that scanners for lea
 CLIENT_ID_RANDOM_BYTES = 18  # 24 URL-safe characters
 SECRET_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
-# Compared with the hash of a sent secret if there is no key. It never matches, and takes the same time.
+# If a key does not exist, the hash of the sent secret is compared with this value. The comparison never
+# succeeds, and takes as long as that with a real key's hash.
 NO_KEY_SHA256 = "0" * 64
 
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -26,7 +27,10 @@ def generate_client_id(*, is_test: bool = False) -> str:
 
 
 def is_client_id(text: str) -> bool:
-    """Return whether `text` is a well-formed client id. Databases reject queries with some other texts."""
+    """Return whether `text` is a well-formed client id.
+
+    Check this before a query, because databases reject queries that contain certain characters.
+    """
     return _CLIENT_ID.fullmatch(text) is not None
 
 

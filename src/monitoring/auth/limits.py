@@ -24,8 +24,8 @@ async def count_request(request: HTTPConnection, policy: RateLimitPolicy, *keys:
 async def count_under(request: HTTPConnection, *limits: tuple[RateLimitPolicy, str]) -> list[Allowance]:
     """Count a request against several limits, and report the tightest one in the reply's headers.
 
-    Once a limit is exceeded, the following ones do not count the request, so that no caller can exhaust
-    another's limit. Raises `Problem("rate_limited")`.
+    Once a limit is exceeded, the following limits do not count the request, so that no caller can exhaust
+    another caller's limit. Raises `Problem("rate_limited")`.
     """
     counters, allowances = current_backends().counters, []
     for policy, key in limits:

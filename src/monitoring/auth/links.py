@@ -1,4 +1,4 @@
-"""Signed links in messages, each of which authorises its reader to perform one action.
+"""Signed links in messages. Each link authorises the reader of the message to perform one action.
 
 A link's token is a JWT (RFC 7519). It is signed with keys derived from ENCRYPTION_KEYS, because the workers
 that write messages have no SIGNING_KEYS. The first key signs, and all keys verify.
@@ -26,7 +26,7 @@ def sign_link(purpose: str, claims: Mapping[str, str], expires_at: datetime) -> 
 
 def read_link(purpose: str, token: str) -> dict[str, str] | None:
     """Verify a link's token and return its claims. None if it is forged, expired or for another purpose."""
-    import jwt  # noqa: PLC0415 - as above
+    import jwt  # noqa: PLC0415 - most processes never write or read a link
 
     if len(token) > MAX_LINK_CHARACTERS:
         return None

@@ -1,4 +1,4 @@
-"""Validation and defaults of the names of people, keys and teams."""
+"""Validation of the names of people, keys and teams, and default names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from monitoring.outbound.hosts import host_of
 # Also the maximum length of the document's `name` fields.
 MAX_NAME_CHARACTERS = 100
 
-# Categories of control characters, lone surrogates and line breaks, which would break a list of names.
+# The Unicode categories of control characters, lone surrogates and line breaks, which would garble a list of
+# names.
 _BREAKING = {"Cc", "Cs", "Zl", "Zp"}
 # Characters that change the writing direction (UAX 9) would also affect the text beside a name.
 _TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}

@@ -10,7 +10,8 @@ from monitoring.auth.models import RevokedToken
 from monitoring.backends.current import current_backends
 from monitoring.backends.statements import spell
 
-# Machine clocks may differ. One machine must not delete a row that another still needs.
+# Rows are kept this long after their expiry, because machine clocks may differ, and one machine must not
+# delete a row that another still needs.
 KEPT_AFTER_EXPIRY = timedelta(hours=1)
 
 _READ_LIVING_KEY = """

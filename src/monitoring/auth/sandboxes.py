@@ -1,4 +1,4 @@
-"""Team sandboxes. A sandbox is a separate team for testing, in which nothing is real.
+"""Team sandboxes. A sandbox is a separate team for testing, in which everything is simulated.
 
 All data is separated by team id, so live and sandbox data never mix.
 """

@@ -120,8 +120,9 @@ async def _find_problem(
 async def _refuse_publisher(request: Request, problem: Problem) -> Never:
     """Count a failed authentication, then raise the problem, or `Problem("rate_limited")`.
 
-    Successful requests do not count and are never limited, so failures of others behind the same proxy cannot
-    lock the publisher out. Secrets have at least 16 characters, which nobody can guess at any request rate.
+    Successful requests do not count and are never limited, so failures of other clients behind the same proxy
+    cannot lock the publisher out. Secrets have at least 16 characters, which nobody can guess at any request
+    rate.
     """
     policy = current_backends().settings.rate_limit_webhook_failures
     await count_request(request, policy, client_network(request))

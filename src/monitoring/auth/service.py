@@ -77,7 +77,7 @@ async def create_team(name: str, plan: str, max_monitors: int) -> Team:
 async def change_plan(name: str, plan: str, max_monitors: int) -> Team | None:
     """Change a team's plan and return the team. None if there is no such team.
 
-    Monitors that exceed a smaller plan are kept.
+    If the team has more monitors than the new plan allows, all of them are kept.
     """
     async with transaction():
         team = await Team.select_for_update(no_key=True).get_or_none(name=name, sandbox_of=None)
@@ -100,7 +100,8 @@ async def create_key(
 ) -> CreatedKey:
     """Create a key for a team, which can have any number of keys. A sandbox's key is a test key.
 
-    A caller can choose `key_id` to create at most one key. Raises `KeyExistsError` if it already exists.
+    A caller that may retry can choose `key_id`, so that only one key is created. Raises `KeyExistsError` if a
+    key with this id already exists.
     """
     secret = generate_client_secret()
     try:

@@ -79,7 +79,7 @@ def verify_token(settings: Settings, token: str) -> TokenClaims:
     return claims
 
 
-# A signed token never changes, so once it is verified, only its expiry must be checked again.
+# A signed token never changes, so after the first verification, only its expiry needs to be checked again.
 @lru_cache(maxsize=REMEMBERED_TOKENS)
 def _read_token(signing_keys: tuple[SecretStr, ...], token: str) -> TokenClaims:
     try:

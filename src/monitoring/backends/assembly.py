@@ -45,19 +45,23 @@ class Backends:
             _current.reset(token)
 
     def start_worker(self) -> None:
-        """Run tasks on this process's event loop until `stop_worker` or until the backends are closed."""
+        """Start running background tasks on this process's event loop.
+
+        They run until `stop_worker` is called or the backends are closed.
+        """
         with self.activate():  # every task starts in a copy of this context
             self.queue.start_worker(self.settings.worker_threads)
 
     async def stop_worker(self, finishing_seconds: float = 0.0) -> None:
-        """Give running tasks up to `finishing_seconds` to finish, then cancel them."""
+        """Stop the worker. Running tasks have `finishing_seconds` to finish, and are then cancelled."""
         await self.queue.stop_worker(finishing_seconds)
 
 
 def open_storage_of(settings: Settings, max_turns: int = 1) -> BlogStorage | None:
     """Open the blog storage. Return None if none is configured. Raises `SettingsError` for an invalid URL.
 
-    `max_turns` is the maximum number of concurrent puts whose callers hold a database connection.
+    `max_turns` is how many callers may store an object at the same time while they hold a database
+    connection.
     """
     if not settings.blog_storage_url:
         return None

@@ -15,8 +15,8 @@ from monitoring.backends.errors import BackendUnavailable
 
 READ_INTERVAL_SECONDS = 1.0
 
-# A smaller difference between readings is a gradual clock correction, not a jump. It hardly affects
-# schedules, because checks are at least 30 seconds apart.
+# If a reading differs from the expected time by less than this, the clock was corrected gradually and did not
+# jump. Such a correction hardly affects schedules, because checks are at least 30 seconds apart.
 SMALLEST_JUMP = timedelta(seconds=10)
 
 # A stored time that is later than the latest valid time by more than this counts as wrong, because only a
@@ -37,8 +37,8 @@ def read_machine_time() -> datetime:
 class Clock:
     """The database's clock, or this machine's clock if the database has none (SQLite).
 
-    `monotonic` returns seconds and never goes back. If it stops while the machine sleeps, that counts as a
-    jump.
+    `monotonic` returns seconds and never goes back. If it stops while the machine sleeps, the sleep is
+    treated as a jump of the clock.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Clock:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the clock has not jumped within SETTLING."""
+        """Whether SETTLING has passed since the last jump of the clock, or there was no jump."""
         since = None if self._jumped_at is None else self._monotonic() - self._jumped_at
         return since is None or since >= SETTLING.total_seconds()
 
@@ -112,7 +112,7 @@ class _Dial:
         return self._moment + timedelta(seconds=self._monotonic() - self._read_at)
 
     def set(self, moment: datetime) -> bool:
-        """Store a reading, and return whether it is a jump. A jump is logged."""
+        """Store a reading, and return whether the clock has jumped. A jump is logged."""
         ahead = moment - self.now()
         self._moment, self._read_at = moment, self._monotonic()
         if abs(ahead) < SMALLEST_JUMP:

@@ -38,7 +38,7 @@ return {count, redis.call('PTTL', KEYS[1])}
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The remaining quota of a policy after a hit. `reset_seconds` is rounded up."""
+    """The quota that remains under a policy after a hit. `reset_seconds` is rounded up."""
 
     policy: RateLimitPolicy
     allowed: bool
@@ -46,7 +46,7 @@ class Allowance:
     reset_seconds: int
 
     def headers(self) -> dict[str, str]:
-        """Return `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers)."""
+        """Return the headers `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers)."""
         policy = self.policy
         return {
             "RateLimit": f'"{policy.name}";r={self.remaining};t={self.reset_seconds}',
@@ -96,8 +96,9 @@ class Counters:
                 self._outage.begin(error)
                 if isinstance(error, ReadOnlyError) and self._client:
                     # Another server may now be the primary, so idle connections must reconnect. Connections
-                    # in use detect the change themselves. If this disconnected one that is still connecting,
-                    # its user would get an AttributeError.
+                    # in use detect the change themselves. They are not closed here, because closing a
+                    # connection that is still being opened would raise an AttributeError in the task that
+                    # uses it.
                     await self._client.connection_pool.disconnect(inuse_connections=False)
             else:
                 self._breaker.close()
@@ -108,7 +109,10 @@ class Counters:
         return self._memory.hit(policy, key)
 
     async def _find_free_connection(self) -> bool:
-        """Wait briefly for a free connection. Returns False if all are in use, which is not an outage."""
+        """Wait briefly for a free connection. Returns False if all connections stay in use.
+
+        This does not count as an outage.
+        """
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 return await self._free_connections.acquire()
@@ -119,7 +123,8 @@ class Counters:
 def _make_client(redis_url: str) -> Redis:
     """Create a client with short timeouts.
 
-    The client retries a command once if the connection fails, because Redis may have closed an idle one.
+    The client retries a command once if the connection fails, because Redis may have closed an idle
+    connection.
     """
     pool = ConnectionPool.from_url(
         redis_url,

@@ -38,8 +38,8 @@ from monitoring.settings import Settings, SettingsError
 # The advisory lock that serialises concurrent migrations of PostgreSQL. The number is arbitrary.
 _MIGRATION_LOCK = 7_023_417_065
 
-# Checks are stored constantly, in transactions that lock these tables in this order. A migration must lock
-# them in the same order. Otherwise it could deadlock with such a transaction.
+# Check results are stored constantly, in transactions that lock these tables in this order. A migration must
+# lock them in the same order. Otherwise it could deadlock with such a transaction.
 _FIRST_TABLES = ("watches", "monitors")
 
 # The lock timeout of each attempt to migrate. While a migration waits for a lock, all later statements queue
@@ -56,7 +56,8 @@ _OWN_TABLES = """
     ORDER BY array_position($1, relname::text), relname
 """
 
-# A release's first migration is named like `NNNN_begin_0_3`, so that older code can count later releases.
+# Matches the name of a release's first migration, such as `NNNN_begin_0_3`. By counting such names, older
+# code finds out how many later releases have migrated the database.
 _BEGINS_A_RELEASE = re.compile(r"_begin_\d+_\d+$")
 
 # Tortoise initialises models in process-wide variables, so only one thread at a time may open a database.
@@ -113,7 +114,7 @@ class Database:
         self.outage.end(wrote=True)
 
     async def read_schema(self) -> Schema:
-        """Compare the applied migrations with this release's. Raises `DatabaseUnavailable`."""
+        """Compare the applied migrations with this release's migrations. Raises `DatabaseUnavailable`."""
         try:
             applied = await find_applied_migrations(self.context.db())
         except OperationalError as error:
@@ -149,7 +150,10 @@ class Database:
 async def open_database(
     settings: Settings, model_modules: Sequence[str] = MODEL_MODULES
 ) -> AsyncIterator[Database]:
-    """Open the configured database. It may still be unavailable, because the first statement connects."""
+    """Open the configured database. No error is raised if it is unavailable.
+
+    The connection is opened by the first statement.
+    """
     configuration = configure_tortoise(settings, model_modules)
     file_path = configuration["connections"].get("sqlite", {}).get("credentials", {}).get("file_path")
     database = Database(TortoiseContext())
@@ -187,7 +191,7 @@ def _make_private_file(path: Path, settings: Settings) -> None:
     if not os.access(file.parent, os.W_OK):
         raise SettingsError(f"{name}: {path.parent} cannot be written")
     for each in (file, *(file.with_name(file.name + suffix) for suffix in ("-wal", "-shm"))):
-        with suppress(FileNotFoundError, PermissionError):  # it may belong to another user
+        with suppress(FileNotFoundError, PermissionError):  # the file may belong to another user
             each.chmod(0o600)
 
 

@@ -13,7 +13,7 @@ MAX_NAME_BYTES = 255
 DRAFT = ".draft-"
 
 SIGN_OF_LIFE = "sign-of-life"
-SIGN_OF_LIFE_BYTES = 4096  # one block, because less may fit on a disk that has no space for another file
+SIGN_OF_LIFE_BYTES = 4096  # one block: a smaller write may succeed on a full disk
 
 
 def write_durably(target: str, content: bytes) -> None:

@@ -29,13 +29,14 @@ def uuid7() -> UUID:
 def first_uuid7_at(moment: datetime) -> UUID:
     """Return the smallest UUIDv7 at a time (RFC 9562 §5.7). Its first 48 bits are Unix milliseconds.
 
-    Times before 1970 count as 1970. They occur because 1970 begins earlier in some time zones.
+    Times before 1970 in UTC are treated as 1970. They occur because 1970 began earlier in time zones east of
+    UTC.
     """
     return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)
 
 
 def uuid7_text() -> str:
-    """Generate a UUIDv7 as text, which is much faster for many ids than creating Python's UUID objects."""
+    """Generate a UUIDv7 as text. For many ids, this is much faster than creating UUID objects."""
     return str(uuid_utils.uuid7())
 
 

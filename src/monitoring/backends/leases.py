@@ -2,8 +2,8 @@
 
 Such a table has the columns `attempts`, `due_at` and `claim`. A worker that claims a row sets `due_at` to the
 end of its lease, so that one condition finds both due rows and rows whose worker died. For some tables, a
-sweep sends the messages that are missing. These tables also have `nudged_at`, the time when a message for the
-row was last sent. All times are from the shared clock (`backends/clock.py`).
+sweep sends a message for each row that still needs one. These tables also have `nudged_at`, the time when a
+message for the row was last sent. All times are from the shared clock (`backends/clock.py`).
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Row = TypeVar("Row", bound=Model)
 def is_due(now: datetime, longest: timedelta) -> Q:
     """Match rows that a worker may claim, because they are due or their worker's lease has expired.
 
-    `longest` is the longest time that a row of the table may wait. Rows that are due even later match too,
-    because only a clock that was ahead can have written them.
+    `longest` is the longest time that a row of the table may wait. Rows whose `due_at` is even further in the
+    future match too, because only a clock that was ahead can have written that time.
     """
     return Q(due_at__lte=now) | Q(due_at__gt=now + longest + TOLERANCE)
 
@@ -59,7 +59,7 @@ def is_idle(now: datetime) -> Q:
 class Claim(Generic[Row]):
     """The exclusive right to process a row until its lease expires. `row.attempts` includes this attempt."""
 
-    # Further column values to set when the row is released and the attempt is not counted.
+    # Additional column values to set when the row is released without counting the attempt.
     when_given_back: ClassVar[Mapping[str, object]] = {}
 
     claim_id: UUID

@@ -79,7 +79,7 @@ class BlogStorage:
                 return "create"
 
     async def put(self, path: str, content: bytes, replacing: Version | None = None) -> None:
-        """Store content at `path`, replacing only the version `replacing`, or any version if it is None.
+        """Store content at `path`, replacing only the version `replacing`, or any version if that is None.
 
         A caller that must be the only writer first calls `find_version`, and then checks that it still is the
         only writer. If another writer has stored the object since then, the put raises `StorageChanged`. Do
@@ -97,8 +97,9 @@ class BlogStorage:
     async def turn(self) -> AsyncIterator[None]:
         """Acquire one of `max_turns` slots, for a put during which the caller holds a database connection.
 
-        The timeout is one second, because puts into an unresponsive storage must not block all others. For a
-        folder it is four seconds, because a disk may be slow but hardly ever hangs.
+        Waiting for a slot times out after one second, because an unresponsive storage must not block callers
+        that hold connections. For a folder, the timeout is four seconds, because a disk may be slow but
+        hardly ever hangs.
         """
         try:
             async with asyncio.timeout(_GIVE_UP_SECONDS if self._folder else _TURN_SECONDS):
@@ -141,11 +142,11 @@ class BlogStorage:
         self._writes_again_at = time.monotonic() + _WRITE_AGAIN_SECONDS
 
     async def list(self, folder: str) -> list[str]:
-        """Return the paths below a folder, sorted."""
+        """Return the paths in a folder and its subfolders, sorted."""
         async with self._unavailable_if_it_fails():
             objects = await self._store.list(_checked(folder)).collect_async()
             paths = (found["path"] for found in objects)
-            return sorted(path for path in paths if _PATH.fullmatch(path))  # omits killed processes' drafts
+            return sorted(path for path in paths if _PATH.fullmatch(path))  # omits drafts of killed processes
 
     async def delete(self, *paths: str) -> None:
         """Delete the objects at `paths`, ignoring missing ones. Deletions cannot be conditional."""

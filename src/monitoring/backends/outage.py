@@ -51,7 +51,7 @@ class Outage:
         return self._began_at is not None
 
     def has_failed_since(self, moment: float) -> bool:
-        """Return whether a failure occurred after `moment`, a time of this outage's clock."""
+        """Return whether a failure occurred after `moment`, a time on this outage's clock."""
         return self._failed_at > moment
 
     def begin(self, error: Exception, *, refuses_writes: bool = False) -> None:

@@ -37,7 +37,8 @@ IDLE_POLL_MS = 250
 SIGN_OF_LIFE = f"{NAMESPACE}:sign-of-life"
 SIGN_OF_LIFE_SECONDS = 60
 
-# How long threads may take to finish their Redis commands, and consumers to requeue messages.
+# When a worker stops, the timeout for its threads to finish their Redis commands, and for its consumers to
+# requeue their messages.
 LAST_COMMANDS_TIMEOUT_MS = 2000
 
 # The number of threads for Redis calls. They block while Redis is unresponsive, so nothing else uses them.
@@ -181,8 +182,8 @@ class _Worker:
     def start(self) -> None:
         for each in self._dramatiq:
             each.start()
-            # A worker adds middleware that watches for new queues, which we do not need. A second worker's
-            # middleware would log a warning.
+            # A worker adds middleware that watches for new queues. It is removed, because we do not need it,
+            # and a second worker's middleware would log a warning.
             each.broker.middleware.clear()
 
     def run(self, task: Task, args: Sequence[str], trace: Carrier) -> bool:

@@ -1,7 +1,7 @@
 """Backend readiness: whether the backends accept writes. Reads succeed even if a disk is full.
 
-`places_to_write` is for single checks. `SignsOfLife` is for frequent probes, and responds within a second
-even if a backend hangs.
+`places_to_write` is for one-off checks. `SignsOfLife` is for frequent probes. It returns a result within a
+second, even if a backend hangs.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from monitoring.backends.outage import Outage, note_delay
 from monitoring.backends.repeating import repeat
 from monitoring.metrics import BACKEND_UP, forget_the_service
 
-# The timeout of a backend, after which it counts as unavailable. Readiness probes must end in two seconds.
+# The timeout of a probe, after which the backend counts as unavailable. Readiness requests must end within
+# two seconds.
 PATIENCE_SECONDS = 1.0
 
 # How long results are cached, so that frequent anonymous probes do not cause as many writes.
 GOOD_REMEMBERED_SECONDS = 5.0
 BAD_REMEMBERED_SECONDS = 1.0
 
-# Not shorter, because a blog storage probe may be a write, for which a cloud provider charges.
+# The interval is not shorter, because a blog storage probe may be a write, for which a cloud provider
+# charges.
 WATCH_INTERVAL_SECONDS = 15.0
 
 
 class Place(Protocol):
-    """A backend that accepts writes."""
+    """A backend that can be probed with a write."""
 
     @property
     def outage(self) -> Outage | None:
@@ -91,8 +93,8 @@ class SignsOfLife:
     async def watch(self) -> None:
         """Update the backends' gauges, and detect the end of outages.
 
-        Without METRICS_PORT, probes run only during outages, because some outages end only when a write
-        succeeds.
+        Without METRICS_PORT, there are no gauges to update, so probes run only during outages. They are
+        needed then, because some outages end only when a write succeeds.
         """
         if self._backends.settings.metrics_port is not None:
             await self.judge()
@@ -110,7 +112,8 @@ class SignOfLife:
     """A probe of one backend. Concurrent callers share the running attempt and its result.
 
     A success is cached for five seconds, or until other work fails. A probe is not cancelled when its callers
-    time out. If the server is unresponsive, cancelling may take as long as waiting for the failure.
+    time out, because cancelling a request to an unresponsive server may take as long as waiting for the
+    failure.
     """
 
     def __init__(self, place: Place) -> None:

@@ -84,7 +84,10 @@ class _PatientConsumer(Consumer):
         return None
 
     def ack(self, message: MessageProxy) -> None:
-        """Acknowledge a message, or retry later if Redis is unavailable. Until then, it is unfinished."""
+        """Acknowledge a message. If Redis is unavailable, retry later.
+
+        Until it is acknowledged, the message counts as unfinished.
+        """
         with suppress(*AWAY):
             self._consumer.ack(message)
             return
@@ -96,7 +99,7 @@ class _PatientConsumer(Consumer):
             self._consumer.nack(message)
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
-        """Requeue messages. If Redis is unavailable, other workers get them after our heartbeat timeout."""
+        """Requeue messages. If Redis is unavailable, other workers get them once our heartbeat times out."""
         with suppress(*AWAY):
             self._consumer.requeue(messages)
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from tortoise.backends.base.client import BaseDBAsyncClient
 
-# The number of cached statements. An INSERT is a different statement for each number of rows.
+# The number of cached statements. INSERTs with different numbers of rows are different statements.
 _REMEMBERED_STATEMENTS = 200
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")

@@ -32,7 +32,7 @@ class Task:
         return self.function.__name__
 
     async def send(self, *args: str, delay_seconds: float = 0) -> None:
-        """Send a message, for which a worker runs the task with `args`. Call this after the commit.
+        """Send a message that makes a worker run the task with `args`. Call this after the commit.
 
         Never raises, because the sweep resends lost messages.
         """
@@ -52,7 +52,8 @@ def task(
 ) -> Callable[[Callable[..., Coroutine[Any, Any, None]]], Task]:
     """Declare an async function as a task: `@task(queue_name="articles")`.
 
-    `at_once` is the maximum number of concurrent tasks of this queue per process. Default: WORKER_THREADS.
+    `at_once` is the maximum number of tasks of this queue that run concurrently in a process. The default is
+    WORKER_THREADS.
     """
     return lambda function: Task(function, queue_name, at_once)
 

@@ -26,7 +26,7 @@ def run_in_background(
     """Run the work that `begin` starts until the process is stopped.
 
     `lifeline` is a child's connection to its supervisor, or None without one. `tasks` are the tasks that the
-    process sends or runs, by default all. The process's metrics include the state of the backends.
+    process sends or runs. The default is all tasks. The process's metrics include the state of the backends.
     """
 
     async def work(stop: Stop) -> None:

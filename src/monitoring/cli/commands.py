@@ -36,7 +36,7 @@ def run_command(work: Coroutine[Any, Any, Result]) -> Result:
                 return await work
 
     try:
-        with closing(work):  # because invalid settings end the command before `work` starts
+        with closing(work):  # invalid settings end the command before `work` is awaited
             return asyncio.run(run())
     except IntegrityError:  # a subclass of OperationalError, but the caller handles it
         raise
@@ -57,7 +57,7 @@ def check_name(name: str) -> str:
 
 
 def represent_moment(moment: datetime | None) -> str | None:
-    """Render a moment in ISO 8601, to the second. None stays None."""
+    """Render a time in ISO 8601 format, to the second. None stays None."""
     return moment.isoformat(timespec="seconds") if moment else None
 
 

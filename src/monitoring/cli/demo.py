@@ -163,7 +163,8 @@ def _keep_secret(path: Path, generate: Callable[[], str] = lambda: secrets.token
 def _keep_signing_keys(path: Path) -> str:
     """Return the value of SIGNING_KEYS: a private key that is generated once.
 
-    If an earlier version stored a secret, the value also contains the secret, which still verifies tokens.
+    If an earlier version stored a secret, the value also contains that secret, so that tokens signed with it
+    remain valid.
     """
     kept = _read_kept(path)
     if not claims_to_be_private_key(kept):

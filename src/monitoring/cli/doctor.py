@@ -21,7 +21,7 @@ from monitoring.settings import CheckerSettings, Settings, WorkerSettings, read_
 
 PATIENCE_SECONDS = 15.0
 
-# A claim lasts fifteen seconds longer than a check, so much smaller differences between clocks do no harm.
+# A claim lasts fifteen seconds longer than a check, so clocks that differ by much less than that do no harm.
 MOST_CLOCK_DIFFERENCE = timedelta(seconds=2)
 
 app = typer.Typer()
@@ -86,7 +86,7 @@ async def _examine_all(settings: Settings, process: Process) -> list[_Diagnosis]
 async def _examine(
     name: str, examine: Callable[[Backends], Awaitable[str | None]], backends: Backends
 ) -> _Diagnosis:
-    """Run one check. An expected failure becomes a diagnosis."""
+    """Run one check, and return its diagnosis, even if the check fails in an expected way."""
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             finding = await examine(backends)
@@ -163,5 +163,5 @@ async def _open_a_socket(backends: Backends) -> str | None:
 async def _exists_ping_monitor() -> bool:
     try:
         return await Monitor.exists(type="ping")
-    except OperationalError:  # no table yet
+    except OperationalError:  # the table does not exist yet
         return False

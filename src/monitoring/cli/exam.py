@@ -1,4 +1,4 @@
-"""`monitoring exam`: a server that simulates the service's failures, to test systems that post to it."""
+"""`monitoring exam`: a server that simulates the service's failures, to test systems that use the service."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from monitoring.contract.problems import Problem
 from monitoring.contract.validation import Validation
 from monitoring.web.bodies import receive_beginning
 
-# How long a post gets no response, unless its sender closes the connection first.
+# How long the exam leaves a request without a response, unless the sender closes the connection earlier.
 LONGEST_SILENCE_SECONDS = 120.0
 
 LOOK_AGAIN_SECONDS = 0.1
@@ -69,7 +69,7 @@ def publisher(
         typer.echo(f"Webhook URL      {base_url_of(listener)}/api/webhooks/publisher")
         typer.echo(f"X-Webhook-Secret {secret}")
         typer.echo(f"Publish {len(LESSONS)} new articles.")
-        with suppress(KeyboardInterrupt):  # the report follows
+        with suppress(KeyboardInterrupt):  # Ctrl-C ends only the exam, and the report follows
             asyncio.run(_serve(exam, secret, listener))
     findings = list(exam.judge())
     for finding in findings:
@@ -91,7 +91,7 @@ async def _serve(exam: PublisherExam, secret: str, listener: socket.socket) -> N
 
 
 class _Webhook:
-    """The operation `deliver_article`. It validates requests like the service, but the exam responds."""
+    """The operation `deliver_article`, with the service's validation. The exam chooses each response."""
 
     def __init__(self, exam: PublisherExam, secret: str) -> None:
         document = published_document()
@@ -101,7 +101,10 @@ class _Webhook:
         self._body = RequestBody(document.operations["deliver_article"], document, Validation(document))
 
     async def receive(self, request: Request) -> Response:
-        """Respond to a post. If the service would refuse it, return the same error, and do not count it."""
+        """Respond to a request. If the service would refuse the request, return its error.
+
+        A refused request does not count in the exam.
+        """
         if not is_any_secret(request.headers.get("x-webhook-secret", ""), [self._secret]):
             return self._refuse(Problem("webhook_secret_invalid"))
         try:

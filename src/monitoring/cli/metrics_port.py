@@ -25,7 +25,8 @@ from prometheus_client.registry import Collector
 
 from monitoring.settings import Settings, SettingsError
 
-# The number of attempts to read the children's files, because files may appear and disappear meanwhile.
+# The number of attempts to read the children's files. An attempt fails if files appear or disappear during
+# it.
 READINGS = 20
 PAUSE_SECONDS = 0.01
 

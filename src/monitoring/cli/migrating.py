@@ -17,8 +17,8 @@ from monitoring.settings import Settings
 
 log = logging.getLogger(__name__)
 
-# What must not be done while processes of the previous release run, by the name of a release's first
-# migration.
+# Warnings about what must not be done while processes of the previous release are still running. Each key is
+# the name of a release's first migration.
 _BESIDE_THE_RELEASE_BEFORE = {
     "0003_revoked_tokens": """\
 While processes of 0.1 run beside this release:

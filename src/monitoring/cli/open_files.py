@@ -29,7 +29,11 @@ def affordable_clients() -> int:
 
 
 def affordable_backlog() -> int:
-    """Return the listen backlog. It limits new sockets, because a server accepts all of it at once."""
+    """Return the listen backlog: how many connections may wait to be accepted.
+
+    A server accepts all waiting connections at once, so the backlog also limits how many sockets it opens at
+    once.
+    """
     return min(MOST_BACKLOG, _limit() // BACKLOG_PART)
 
 

@@ -1,6 +1,7 @@
 """Modules that every child of a supervisor needs, imported by the process that children are forked from.
 
-That process removes its own values from the shared metrics, so that each child begins like a new process.
+That process removes its own file from the shared metrics. Each child sets the first values of its metrics
+itself, as a new process does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`monitoring dev`, `serve`, `worker`, `checker` and `migrate`: the processes of the service.
 
-The parent of several processes does none of their work, so the modules for the work are imported in
+The parent of several processes does none of their work, so the modules for that work are imported inside
 functions.
 """
 
@@ -265,7 +265,7 @@ def _supervise(
 
 
 def _end_as_told(signal_number: int | None) -> None:
-    """End this process by the signal that stopped the server, as shells and supervisors expect."""
+    """End this process with the signal that stopped the server, as shells and supervisors expect."""
     if signal_number == signal.SIGINT:
         raise typer.Exit(128 + signal_number)
     if signal_number:

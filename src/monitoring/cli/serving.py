@@ -43,7 +43,7 @@ def serve_alone(settings: Settings, announce: Callable[[str], None]) -> int | No
         from monitoring.cli.working import demand_working_engine  # noqa: PLC0415 - with Redis, no tasks run here
 
         demand_working_engine(settings)
-        finishing_seconds *= 3  # first the requests, then the checks, then the tasks
+        finishing_seconds *= 3  # for the requests, then for the checks, then for the tasks
 
     async def work(stop: Stop) -> None:
         service.is_stopping = stop.is_requested

@@ -19,7 +19,7 @@ LINGERING_SECONDS = 1.0
 
 # Hundreds of requests or checks in progress are thousands of objects, none of them garbage. With Python's
 # limit of 700 new objects (2000 in Python 3.13), the collector would run all the time. With this limit, it
-# runs rarely, for some milliseconds.
+# runs rarely, for a few milliseconds each time.
 OBJECTS_BETWEEN_COLLECTIONS = 25_000
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ class Stop(asyncio.Event):
     """An event that is set `drain_seconds` after the first request to stop.
 
     The work then has `finishing_seconds` to finish. A second request cancels the work. `DROPPING_SECONDS`
-    after the work had to finish or was cancelled, the process ends even if something still hangs.
+    after that deadline, or after the cancellation, the process ends even if something still hangs.
     """
 
     signal_number: int | None = None
@@ -69,7 +69,7 @@ class Stop(asyncio.Event):
             asyncio.get_running_loop().add_signal_handler(number, self.request, number)
 
     def listen_to_parent(self, lifeline: Connection) -> None:
-        """Treat every message from the parent process, and the parent's end, as a request to stop."""
+        """Treat every message from the parent process, and the end of the parent, as a request to stop."""
         loop = asyncio.get_running_loop()
 
         def hear() -> None:
@@ -96,9 +96,9 @@ def run_until_stopped(
 ) -> int | None:
     """Run work that finishes when its `Stop` is set. Returns the signal that stopped it, if there was one.
 
-    `lifeline` is a child's connection to its parent. With a lifeline, the parent requests the stop, and
-    otherwise signals do. One second after this returns, the process ends with status 0, even if a thread
-    hangs.
+    `lifeline` is a child's connection to its parent. If there is a lifeline, the parent requests the stop.
+    Otherwise, SIGTERM or Ctrl-C does. One second after this returns, the process ends with status 0, even if
+    a thread hangs.
     """
 
     async def run() -> int | None:
@@ -109,7 +109,7 @@ def run_until_stopped(
             stop.listen_to_parent(lifeline)
         else:
             stop.listen_to_signals()
-        with suppress(asyncio.CancelledError):  # the second request
+        with suppress(asyncio.CancelledError):  # a second stop request has cancelled the work
             await work(stop)
         return stop.signal_number
 
@@ -140,5 +140,5 @@ def _end_now(status: int) -> None:
 
 def say_ready(lifeline: Connection) -> None:
     """Report to the parent process that this child is ready."""
-    with suppress(OSError):  # a parent that is gone is noticed elsewhere
+    with suppress(OSError):  # other code detects that the parent has ended
         lifeline.send_bytes(b"ready")

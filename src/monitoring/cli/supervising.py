@@ -3,9 +3,9 @@
 uvicorn's own supervisor serves only ASGI applications, restarts without a pause, ignores a second signal,
 and leaves its children behind when it is killed.
 
-This relies on undocumented names of multiprocessing. `ensure_running` of `forkserver` and of
-`resource_tracker` starts the processes of these modules, here while signals are blocked. `_config` contains
-the folder of the socket.
+This relies on undocumented names of multiprocessing. In `forkserver` and `resource_tracker`, `ensure_running`
+starts the module's helper process. It is called here while signals are blocked. `_config` contains the folder
+of the socket.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _forking = multiprocessing.get_context("forkserver")
 class Supervisor:
     """Keeps child processes running until it is stopped. Their names are `name-0`, `name-1` and so on.
 
-    Each child runs `work(lifeline, *args)` in its own process, one for each item of `args_of_each`. Through
-    the lifeline, a connection, the child reports that it is ready, and the parent tells it to stop. The
-    lifeline also breaks when the parent ends for any reason, so no child outlives its parent.
+    There is one child for each item of `args_of_each`. It runs `work(lifeline, *args)` in its own process.
+    Through the lifeline, a connection, the child reports that it is ready, and the parent tells it to stop.
+    The lifeline also breaks when the parent ends for any reason, so no child outlives its parent.
 
-    Children are forked from one process that has imported the modules in `preload`, and has no loop, thread
-    or connection. So children start immediately and share the memory of these modules. If that process is
-    killed, the ends of its children cannot be observed. They are told to stop, and replaced by children that
-    are forked from a new process.
+    Children are forked from one process that has imported the modules in `preload`, and has no event loop,
+    thread or connection. So children start immediately and share the memory of these modules. If that process
+    is killed, the ends of its children cannot be observed. Those children are stopped, and replaced by
+    children that are forked from a new process.
     """
 
     signal_number: int | None = None
@@ -76,7 +76,7 @@ class Supervisor:
 
     @contextmanager
     def forking(self) -> Iterator[None]:
-        """Keep the process running from which children are forked, until the block ends.
+        """Run the process from which children are forked until the block ends.
 
         Its socket is in a folder that this method removes, because `multiprocessing` would leave its own
         folder behind after a signal. Raises OSError if the folder for temporary files cannot hold a socket,
@@ -95,10 +95,13 @@ class Supervisor:
         on_end: Callable[[int], None],
         demand: Callable[[], None] | None = None,
     ) -> None:
-        """Run until a signal arrives, or a child cannot start. `status` is then that child's exit status.
+        """Run until a signal arrives or a child cannot start.
 
-        `demand` is called first. If the children could not work, it ends its process with an error message
-        and status. It has its own process, so that this process need not load the modules that it imports.
+        If a child cannot start, `status` is set to its exit status.
+
+        `demand` is called first. It runs in its own process, so that this process need not load the modules
+        that `demand` imports. If the children could not work, `demand` ends its process with an error message
+        and an exit status.
 
         `on_ready` is called once, when the first child is ready. `on_stop` is called before children are
         stopped, and `on_end` with the id of each process that has ended.
@@ -121,7 +124,7 @@ class Supervisor:
         return {name: child.process_id for name, child in sorted(self._children.items())}
 
     def _stop(self, signal_number: int | None = None) -> None:
-        """Let the children finish. The second call cancels their work. Children that hang are killed."""
+        """Ask the children to finish. The second call cancels their work. Children that hang are killed."""
         if self._stopping.is_set():
             patience_seconds = DROPPING_SECONDS
         else:
@@ -210,7 +213,7 @@ class Supervisor:
 
 
 class _Child:
-    """A child process and the lifeline to it. Raises OSError or EOFError if it cannot be started."""
+    """A child process and the lifeline to it. Raises OSError or EOFError if the child cannot be started."""
 
     def __init__(self, work: Callable[..., None], args: tuple[Any, ...]) -> None:
         self._lifeline, its_end = _forking.Pipe()
@@ -246,7 +249,7 @@ class _Child:
         return f"ended with status {self.status}"
 
     def tell_to_stop(self) -> None:
-        with suppress(OSError):  # it has ended by itself
+        with suppress(OSError):  # the child has already ended
             self._lifeline.send_bytes(b"stop")
 
     async def wait_until_ready(self) -> bool:
@@ -293,7 +296,7 @@ def _leave_to_parent(*_: object) -> None:
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
     """Hold back signals during the block, so that processes started in it can first install handlers."""
-    resource_tracker.ensure_running()  # otherwise `start` would do it, and unblock the signals
+    resource_tracker.ensure_running()  # otherwise `start` would call this, and unblock the signals
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

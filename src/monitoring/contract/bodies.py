@@ -66,7 +66,7 @@ def _demand_identity(content_encoding: bytes) -> None:
 
 
 def _unsupported(expected: str, given: list[bytes], headers: Mapping[str, str]) -> Problem:
-    """Return a Problem whose message has the expected and the received media type (RFC 9110 §15.5.16)."""
+    """Return a Problem that names the expected and the received media type (RFC 9110 §15.5.16)."""
     shown = " and ".join(filter(None, (shorten_header(value.decode("latin-1")) for value in given[:2])))
     return Problem(
         "unsupported_media_type", headers=headers, expected=expected, given=shown or "no Content-Type"

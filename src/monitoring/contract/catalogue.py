@@ -1,4 +1,4 @@
-"""The document's errors by name: status, headers and body, from its named examples."""
+"""The errors in the document, by name. Their status, headers and body come from its named examples."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ Configuration = dict[str, Json]
 
 
 def read_configuration(row: object, schema_name: str) -> Configuration:
-    """Return a row's values of a schema's fields, in the order of the document."""
+    """Return a row's values for a schema's fields, in the order of the document."""
     return {name: getattr(row, name) for name in _fields_of(schema_name)}
 
 
@@ -27,7 +27,7 @@ def read_defaults(schema_name: str) -> Mapping[str, Json]:
 
 @cache
 def read_notes(schema_name: str, keyword: str) -> Mapping[str, Json]:
-    """Return the value of `keyword` by field name, for those fields of a schema that have the keyword."""
+    """Return the values of a schema keyword by field name. Fields without the keyword are omitted."""
     return {name: schema[keyword] for name, schema in _fields_of(schema_name).items() if keyword in schema}
 
 
@@ -58,7 +58,7 @@ def complete(
     defaults: Mapping[str, Json],
     default_name: Callable[[Configuration], str],
 ) -> Configuration:
-    """Return a configuration with defaults for omitted fields. `default_name` returns an omitted name."""
+    """Return a configuration with defaults for omitted fields. `default_name` returns the default name."""
     configuration = {**defaults, **given}
     return {"name": default_name(configuration), **configuration}
 

@@ -1,7 +1,8 @@
 """Page cursors, opaque to clients: the list's letter and the id of the page's last row.
 
-The document's pattern for a list's cursors allows exactly the list's letter and the 22 characters of a UUID.
-The letter may be missing, as in cursors from 0.1.0. So every cursor that matches its pattern can be decoded.
+The document's pattern for a list's cursors allows only the list's letter, followed by the 22 characters of a
+UUID. The letter is optional, because cursors from 0.1.0 lack it. So every cursor that matches its pattern can
+be decoded.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class PagedList(StrEnum):
 
 
 def encode_cursor(of: PagedList, last_id: UUID) -> str:
-    """Return the cursor of the page that follows a row."""
+    """Return the cursor of the page that begins after the row `last_id`."""
     return f"{of}{urlsafe_b64encode(last_id.bytes)[:CURSOR_CHARACTERS].decode()}"
 
 

@@ -22,7 +22,7 @@ METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 
 class DocumentError(Exception):
-    """The document cannot be served as it is written. The message names the reason."""
+    """The document contains an error, so it cannot be served. The message names the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Entity tags and conditional requests (RFC 9110 §8.8.3, §13.1.1 and §13.1.2).
 
 A tag changes whenever the body does. If a resource is changed both by clients and by the service, its tag is
-`"version.digest"`. `If-Match` compares only the version. A check changes only the digest, so it does not make
-a client's write fail.
+`"version.digest"`, and `If-Match` compares only the version. For example, a check changes only a monitor's
+digest, so it does not make a client's write fail.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Creates the published document, without internal keywords and repetitions."""
+"""Creates the published document, which contains no internal keywords and fewer repetitions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 
-# The contents of `_VALUES` are data, and the keys in `_NAMES` are names, even if they look like keywords.
+# The contents of the keywords in `_VALUES` are data, and the keys inside the keywords in `_NAMES` are names.
+# Both may look like keywords.
 _VALUES = frozenset({"const", "default", "enum", "example", "value"})
 _NAMES = frozenset({"properties", "patternProperties", "mapping"})
 

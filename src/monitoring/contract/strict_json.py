@@ -25,7 +25,7 @@ Path = tuple[str | int, ...]
 
 
 class UnfitJsonError(Exception):
-    """Well-formed JSON that is refused. `keyword` names the message template of the reason."""
+    """Well-formed JSON that is refused. `keyword` names the message template for the reason."""
 
     def __init__(self, keyword: str, path: Path = ()) -> None:
         super().__init__(keyword)
@@ -37,7 +37,7 @@ def parse_json(encoded: bytes) -> Json:
     """Parse UTF-8 JSON. Raises ValueError if it is malformed, and UnfitJsonError if it is refused.
 
     Duplicate names in an object, numbers beyond the range of a double, lone surrogates and more than 64
-    levels are refused. A byte order mark before the text is ignored (RFC 8259 §8.1).
+    levels of nesting are refused. A byte order mark before the text is ignored (RFC 8259 §8.1).
     """
     text = encoded.decode("utf-8-sig")
     if "\\u0000" in text:

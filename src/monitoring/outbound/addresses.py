@@ -23,8 +23,8 @@ def is_permitted(address: Address, allowed_networks: tuple[Network, ...] = ()) -
     """Return whether an IP address may be connected to.
 
     If an IPv6 address contains IPv4 addresses, these must be permitted as well. For an IPv4-mapped address,
-    only the IPv4 address is checked, because the kernel connects to that address.
-    `allowed_networks` lifts every restriction except those in `_NEVER`.
+    only the IPv4 address is checked, because the kernel connects to that address. Addresses in
+    `allowed_networks` are permitted even if they are not public, except those in `_NEVER`.
     """
     return all(_is_permitted(meant, allowed_networks) for meant in _meanings(address))
 

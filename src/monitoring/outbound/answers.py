@@ -17,7 +17,7 @@ from monitoring.outbound.redirects import is_redirect
 
 MAX_BODY_BYTES = 1_048_576
 MAX_HEAD_BYTES = 262_144  # as in Chromium
-MAX_ANSWER_BYTES = 8 * MAX_BODY_BYTES  # room for a whole body in one-byte chunks, which take six bytes each
+MAX_ANSWER_BYTES = 8 * MAX_BODY_BYTES  # enough for a whole body in one-byte chunks of six bytes each
 
 _SWITCHING_PROTOCOLS = 101
 _MIN_FINAL_STATUS = 200
@@ -42,8 +42,9 @@ class AnswerReader(asyncio.Protocol):
     """Completes the future `answer` with an Answer or with ExchangeFailed, and discards all later data.
 
     Reading stops after the head, unless the body reader wants the body. The body of a redirect that will be
-    followed is never read. The body has a size limit, and so have all heads together, including interim ones.
-    The response as a whole has a third limit, because the framing can be many times larger than the body.
+    followed is never read. One size limit applies to the body, and another to all heads together, including
+    those of interim responses. A third limit applies to the complete response, because its framing can be
+    many times larger than the body.
     """
 
     def __init__(
@@ -94,10 +95,10 @@ class AnswerReader(asyncio.Protocol):
             self._fail(failed)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Finish a response that ends with its connection. Any other response has failed."""
+        """Finish a response if the end of the connection is its regular end. Otherwise, report a failure."""
         if self.answer.done():
             return
-        if isinstance(error, ssl.SSLError):  # with TLS 1.3, a server can reject us only after the handshake
+        if isinstance(error, ssl.SSLError):  # a TLS 1.3 server may reject us after the handshake
             self._fail(ExchangeFailed(FailureCode.TLS_INVALID, explain(error)))
         elif self._on_first_byte:
             self._fail(broken_off("The connection was closed before an answer came"))

@@ -1,4 +1,4 @@
-"""Decides which certificates are trusted, reads when they expire, and explains why one is not trusted."""
+"""Decides which certificates are trusted, reads their expiry dates, and explains failed handshakes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ _SENTENCES = {
     68: "The certificate, or one of its authorities', is signed with a weak digest: it needs SHA-256",
 }
 
-# Python's default cipher suites, and those that Chromium and curl offer in addition: with RSA key exchange,
-# and with SHA-1 for the authentication of records (not for signatures).
+# Python's default cipher suites, and the further suites that Chromium and curl offer. Those use RSA key
+# exchange, or SHA-1 to authenticate records (not for signatures).
 _SUITES = (
     "@SECLEVEL=2:ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:DHE+AES:kRSA+AESGCM:kRSA+AES:!aNULL:!eNULL:!aDSS:!AESCCM"
 )
 _ALL_SUITES = "@SECLEVEL=0:ALL:!eNULL"
-# Browsers also connect to servers older than RFC 5746. `ssl` has a name for this option since Python 3.12.
+# Permits connections to servers that do not support RFC 5746, as browsers do. Before Python 3.12, `ssl` has
+# no name for this option.
 _LEGACY_SERVER_CONNECT = getattr(ssl, "OP_LEGACY_SERVER_CONNECT", 0x4)
 
 NO_TLS = "The server does not speak TLS on this port"
@@ -87,14 +88,14 @@ class Expiry(NamedTuple):
 def make_verifying_context(ca_file: str | None, certificate_authority: str | None = None) -> ssl.SSLContext:
     """Return a context that trusts the system's authorities, or those of `ca_file` instead.
 
-    A `certificate_authority` (PEM) replaces both. Raises ValueError and OSError if it cannot be read.
+    A `certificate_authority` (PEM) replaces both. Raises ValueError or OSError if it cannot be read.
     """
     if certificate_authority is None:
         context = ssl.create_default_context(cafile=ca_file)
     else:
         context = ssl.create_default_context(cadata=certificate_authority)
         trust_authority(context, certificate_authority)
-    # Since 3.13, Python is stricter with certificate authorities than browsers are.
+    # From version 3.13, Python is stricter about authorities' certificates than browsers are.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     # Only the subject alternative names identify a host (RFC 9525 §6.3).
     context.hostname_checks_common_name = False
@@ -125,7 +126,7 @@ def make_trusting_context() -> ssl.SSLContext:
 
 
 def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
-    """Return a sentence about why a handshake failed.
+    """Return a sentence that explains why a handshake failed.
 
     If the reason is an expired certificate and `expired` is given, the sentence contains its expiry date.
     """
@@ -133,7 +134,7 @@ def explain(error: ssl.SSLError, expired: Expiry | None = None) -> str:
         if error.verify_code == EXPIRED and expired:
             return f"{expired.subject} expired on {expired.at:%Y-%m-%d}"
         return _SENTENCES.get(error.verify_code, "The certificate cannot be trusted")
-    reason = getattr(error, "reason", None) or ""  # errors raised by `ssl` itself have none
+    reason = getattr(error, "reason", None) or ""  # errors that `ssl` itself raises have no `reason`
     return _REASONS.get(reason, "The TLS handshake failed")
 
 

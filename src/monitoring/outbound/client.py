@@ -35,8 +35,8 @@ class HttpClient:
     async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
         """Send a request and return its result, even if the network or the server fails.
 
-        The exchange ends with the response's head. With a body reader, it ends with the body, or earlier when
-        the reader has read enough or the size limit is reached.
+        Without a body reader, the exchange ends after the response's head. With a body reader, it ends after
+        the body, or earlier when the reader has read enough or the size limit is reached.
 
         Raises ValueError for an invalid request, and OSError when this machine has no sockets left, because
         the server causes neither error.

@@ -29,7 +29,8 @@ from monitoring.outbound.targets import Endpoint
 from monitoring.outbound.tls_channel import TlsChannel
 from monitoring.outbound.tls_settings import AS_USUAL, TlsSettings, show_certificate
 
-# The owner of a host name chooses its addresses, and must not be able to make one check scan a thousand.
+# The owner of a host name chooses its addresses, and must not be able to make one check connect to a thousand
+# of them.
 MAX_ADDRESSES_TRIED = 4
 MAX_SECOND_LOOK_SECONDS = 2.0
 
@@ -44,8 +45,9 @@ Result = TypeVar("Result")
 class Connection(NamedTuple, Generic[Reader]):
     """An open connection.
 
-    With TLS, `tls_expiry` is the earliest expiry in the verified chain, including the authority. Without
-    verification, it is the expiry of the server's own certificate. `chain` is the result of `read_chain`.
+    With TLS, `tls_expiry` is the earliest expiry in the verified chain, including the authority's
+    certificate. Without verification, it is the expiry of the server's own certificate. `chain` is the result
+    of `read_chain`.
     """
 
     transport: asyncio.Transport | TlsChannel
@@ -70,7 +72,7 @@ class Destination(NamedTuple):
 
 
 class Connector:
-    """Opens connections, each with a full handshake. `ca_file` replaces the system's authorities."""
+    """Opens connections. TLS sessions are never resumed. `ca_file` replaces the system's authorities."""
 
     def __init__(self, ca_file: str | None = None) -> None:
         self._ca_file = ca_file
@@ -83,7 +85,7 @@ class Connector:
         deadline: float,
         stopwatch: Stopwatch,
     ) -> Connection[Reader]:
-        """Connect, perform the TLS handshake if any, and attach a new reader.
+        """Connect, perform any TLS handshake, and attach a new reader.
 
         If there are several addresses, the first few are tried. Each except the last gets half of the time
         left until `deadline` (on the loop's clock), so that an unresponsive address does not use up the next
@@ -191,7 +193,7 @@ def _make_context(settings: TlsSettings, ca_file: str | None, *, verifies: bool)
 
 
 def choose(addresses: Sequence[Address]) -> list[Address]:
-    """Return the addresses to try, alternating IPv4 and IPv6, because one may not work (RFC 8305 §4)."""
+    """Return the addresses to try, alternating IPv4 and IPv6 because one may not work (RFC 8305 §4)."""
     if len(addresses) == 1:
         return list(addresses)
     preferred = [address for address in addresses if address.version == addresses[0].version]

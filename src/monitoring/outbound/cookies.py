@@ -1,7 +1,7 @@
-"""The cookies of one check: after a redirect, a site gets back the cookies that it set before (RFC 6265).
+"""The cookies of one check, which are sent back to their sites after redirects (RFC 6265).
 
-`http.cookiejar` is not used, because it knows no public suffixes. It also does not return cookies that an IP
-address or `localhost` set with their own name as the domain.
+`http.cookiejar` is not used, because it does not know public suffixes. It also does not send back cookies
+that an IP address or `localhost` set with itself as the domain.
 """
 
 from __future__ import annotations
@@ -103,7 +103,10 @@ def _is_below(path: str, of_cookie: str) -> bool:
 
 
 def _matches(target: Target, domain: str) -> bool:
-    """Return whether a host is below a domain that is no public suffix (RFC 6265 §5.1.3, §5.3 step 5)."""
+    """Return whether a host is a subdomain of `domain`, and `domain` is not a public suffix.
+
+    See RFC 6265 §5.1.3 and §5.3 step 5.
+    """
     if target.address or not target.host.endswith(f".{domain}"):
         return False
     return not _public_suffixes().is_public(domain)
@@ -126,7 +129,7 @@ def _is_over(attributes: dict[str, str]) -> bool:
     return expires_at.replace(tzinfo=expires_at.tzinfo or UTC) <= datetime.now(UTC)
 
 
-@cache  # loading takes 0.2 seconds and 3 MiB, and only cookies for several hosts need it
+@cache  # loading the list takes 0.2 seconds and 3 MiB, and only cookies for several hosts need it
 def _public_suffixes() -> PublicSuffixList:
     from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - as above
 

@@ -1,7 +1,7 @@
 """The only way to connect to an untrusted host.
 
-A host name is resolved once, all its addresses are checked, and only a checked address is connected to. HTTP
-and all other protocols use connections from here.
+A host name is resolved once, all its addresses are checked, and connections are opened only to these
+addresses. HTTP and all other protocols use connections from here.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ async def open_dialer(
 ) -> AsyncIterator[Dialer]:
     """Open a dialer for the running loop. When the block ends, calls in progress are cancelled.
 
-    Addresses in `allowed_networks` (CIDR) are permitted although they are not public. Cloud metadata
-    addresses are never permitted. `ca_file` replaces the system's certificate authorities. `may_ping` is the
-    operator's permission to ping. The kernel must permit pings, too.
+    Addresses in `allowed_networks` (CIDR) are permitted even if they are not public. Cloud metadata addresses
+    are never permitted. `ca_file` replaces the system's certificate authorities. `may_ping` is whether the
+    operator permits pings. The kernel must permit them, too.
     """
     async with Resolver(dns_servers) as resolver:
         dialer = Dialer(resolver, Connector(ca_file), read_networks(allowed_networks), may_ping=may_ping)
@@ -92,7 +92,7 @@ def open_configured_dialer(settings: Settings) -> AbstractAsyncContextManager[Di
 
 
 class Dialer:
-    """Makes calls to untrusted hosts. The process's limit of open files limits concurrent calls."""
+    """Makes calls to untrusted hosts. The number of concurrent calls depends on the limit on open files."""
 
     def __init__(
         self,
@@ -108,7 +108,8 @@ class Dialer:
         self._may_ping = may_ping
         self._max_connections = _affordable_connections()
         self._spare_connections = asyncio.Semaphore(self._max_connections)
-        # The tasks with a call in progress. `close` gives each task a future to wait for.
+        # The tasks with a call in progress. `close` assigns a future to each task, which is completed when
+        # the call ends.
         self._calling: dict[asyncio.Task[object], asyncio.Future[None] | None] = {}
 
     @property
@@ -161,7 +162,7 @@ class Dialer:
 
 
 class Call:
-    """Opens the connections of one call: the first, and another one after each redirect.
+    """Opens the connections of one call: the first one, and a new one after each redirect.
 
     `deadline` is a time of the event loop's clock.
     """

@@ -15,8 +15,8 @@ _RAW = -zlib.MAX_WBITS  # some servers send this as "deflate"
 _GZIP_MAGIC = b"\x1f\x8b"
 
 _GZIP = frozenset({"gzip", "x-gzip"})
-# Bodies in these codings cannot be read (IANA's registry of content codings, without those for special
-# files).
+# Bodies in these codings cannot be read. They are IANA's content codings other than gzip, deflate and
+# identity, without those for special kinds of files.
 _NOT_ASKED_FOR = frozenset({"br", "compress", "dcb", "dcz", "x-compress", "zstd"})
 
 
@@ -69,7 +69,7 @@ class _Layer:
         self._has_members = has_members
         self._inflating = zlib.decompressobj(_GZIP_OR_ZLIB)
         self._members = 0
-        self._after_member = b""  # possibly the beginning of another member
+        self._after_member = b""  # these bytes may begin another member
         self._is_over = False
 
     @property

@@ -1,6 +1,6 @@
 """The reasons why an exchange with an untrusted server fails, as codes and as sentences for people.
 
-No sentence contains an address, or anything that the server sent.
+No sentence contains an IP address, or anything that the server sent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from monitoring.outbound.stopwatch import Phase, Timings
 
-# The errors of a machine that has run out of resources. They are not the server's fault.
+# The errors that occur when this machine has run out of resources, which is not the server's fault.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 

@@ -56,7 +56,7 @@ class _Chunks:
 
     def __init__(self) -> None:
         self.is_over = False
-        self._left = 0  # of the current chunk
+        self._left = 0  # bytes that remain of the current chunk
         self._line = b""  # an incomplete size line
 
     def take(self, received: bytes) -> bytes:

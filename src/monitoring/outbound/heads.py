@@ -48,7 +48,7 @@ def find_end(received: bytes | bytearray, searched_bytes: int) -> int | None:
 def check_beginning(received: bytes | bytearray, *, is_all: bool = False) -> None:
     """Raise ExchangeFailed if `received` does not begin like a head.
 
-    `is_all` means that no more bytes follow. Without it, fewer than eight bytes always pass.
+    `is_all` means that no more bytes follow. If it is false, fewer than eight bytes always pass.
     """
     if (is_all or len(received) >= _MAX_BEGINNING_BYTES) and not _BEGINNING.match(received):
         raise invalid(NOT_HTTP)
@@ -82,7 +82,7 @@ def is_chunked(head: Head) -> bool:
 def find_length(head: Head) -> int | None:
     """Return the Content-Length. None if it is missing or not a number (RFC 9110 §8.6).
 
-    Raises ExchangeFailed if there are several different ones.
+    Raises ExchangeFailed if the head contains different lengths.
     """
     lengths = {int(each) for each in _members(head, b"content-length") if _LENGTH.fullmatch(each)}
     if len(lengths) > 1:

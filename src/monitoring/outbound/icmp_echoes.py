@@ -16,15 +16,15 @@ from time import perf_counter
 from monitoring.outbound.addresses import Address
 from monitoring.outbound.failures import broken_off, is_ours
 
-# The interval of echo requests, which are repeated because a packet may get lost. The command `ping` uses the
-# same interval.
+# The interval between echo requests. They are repeated because a packet may get lost. The command `ping` uses
+# the same interval.
 SECONDS_BETWEEN = 1.0
 MAX_REPLY_BYTES = 2048
 
 _HEADER = struct.Struct("!BBHHH")  # type, code, checksum, identifier, sequence number
 _TOKEN_BYTES = 16
 
-# By IP version: family, protocol, and the types of a request and its reply (RFC 792, RFC 4443 §4)
+# For each IP version: family, protocol, and the types of a request and its reply (RFC 792, RFC 4443 §4)
 _KINDS = {
     4: (socket.AF_INET, socket.IPPROTO_ICMP, 8, 0),
     6: (socket.AF_INET6, socket.IPPROTO_ICMPV6, 128, 129),

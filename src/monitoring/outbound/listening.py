@@ -19,7 +19,7 @@ class Listener(asyncio.Protocol):
         return not self._heard
 
     async def read_until(self, wanted: bytes, max_bytes: int) -> bytes:
-        """Read and return the data up to and including the first `wanted`.
+        """Read and return the data up to and including the first occurrence of `wanted`.
 
         Raises asyncio.LimitOverrunError if it is not found within `max_bytes`, and
         asyncio.IncompleteReadError if the connection ends first.

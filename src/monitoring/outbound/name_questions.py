@@ -1,6 +1,7 @@
 """Queries DNS servers for records of any type. It loads dnspython, which takes 9 MiB.
 
-Records are returned in their canonical form (RFC 4034 §6.2), and TXT records as their text, to compare them.
+Records are returned in a form that can be compared: their canonical form (RFC 4034 §6.2), or the text of TXT
+records.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ import dns.reversename
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid, is_ours
 from monitoring.outbound.targets import Endpoint
 
-# The timeout of a query, after which the next server is queried, because a datagram may be lost. It is the
-# default of resolv.conf(5).
+# The timeout of a query, after which the next server is queried. It is needed because a datagram may be lost.
+# This is the default in resolv.conf(5).
 SECONDS_BETWEEN = 5.0
 
 _SENTENCES = {
@@ -36,7 +37,7 @@ _SENTENCES = {
 
 
 class UnreadableRecord(ValueError):  # noqa: N818 - to a client it is a mistake in a field
-    """A text that is not a valid record of its type."""
+    """Text that is not a valid record of its type."""
 
 
 async def find_records(host: str, record_type: str, servers: Sequence[Endpoint]) -> list[bytes]:
@@ -61,9 +62,10 @@ async def find_records(host: str, record_type: str, servers: Sequence[Endpoint])
 
 
 def read_record(record_type: str, written: str) -> bytes:
-    """Parse a record in the format of zone files and `dig` (RFC 1035 §5.1). A name's last dot is optional.
+    """Parse a record in the format of zone files and `dig` (RFC 1035 §5.1).
 
-    A TXT record that does not begin with a quotation mark is plain text. Raises UnreadableRecord.
+    The final dot of a name is optional. A TXT record that does not begin with a quotation mark is plain text.
+    Raises UnreadableRecord.
     """
     if record_type == "TXT" and not written.startswith('"'):
         return written.encode()

@@ -9,8 +9,8 @@ from monitoring.outbound.failures import ExchangeFailed
 from monitoring.outbound.targets import Target, UnusableUrl, read_target
 from monitoring.settings import Settings
 
-# Short, because a client waits for the result. Security does not depend on the result, because every
-# connection checks its addresses again.
+# This timeout is short, because a client waits for the result. Security does not depend on the result,
+# because every connection checks its addresses again.
 RESOLVING_SECONDS = 2.0
 
 

@@ -1,4 +1,4 @@
-"""Determines the next request after a redirect, by the Fetch standard, but stricter across origins.
+"""Determines the next request after a redirect. Follows the Fetch standard, but is stricter across origins.
 
 Does no I/O.
 """
@@ -26,7 +26,7 @@ _ABOUT_THE_BODY = frozenset({"content-encoding", "content-language", "content-lo
 
 @dataclass(frozen=True)
 class Hop:
-    """One request in a chain of redirects. `cookies` are those that earlier hops set."""
+    """One request in a chain of redirects. `cookies` are those that earlier responses set."""
 
     target: Target
     method: str

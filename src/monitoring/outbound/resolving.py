@@ -28,15 +28,15 @@ _OURS = {
 }
 
 # Search domains are not used. Customers' host names are fully qualified, so searching would only disclose
-# them to other domains. EDNS is c-ares' default.
+# them to other domains. EDNS is one of c-ares' default flags, which these flags replace.
 _FLAGS = pycares.ARES_FLAG_NOSEARCH | pycares.ARES_FLAG_EDNS
 
 
 class Resolver:
-    """Queries `dns_servers` (`address` or `address:port`) or, if empty, the system's name servers.
+    """Queries `dns_servers` (`address` or `address:port`) or, if there are none, the system's name servers.
 
-    The hosts file comes first if the system is configured that way. Responses are cached as long as their TTL
-    allows.
+    The hosts file is consulted first if the system is configured that way. Responses are cached as long as
+    their TTL allows.
     """
 
     def __init__(self, dns_servers: tuple[str, ...] = ()) -> None:

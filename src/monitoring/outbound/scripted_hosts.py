@@ -1,7 +1,7 @@
 """The simulated web of sandboxes: which hosts exist, and how each behaves. Does no I/O.
 
-The hosts' names end in `.test`, which no real host's name does (RFC 6761 §6.2). The guide *Test mode* has the
-same table.
+The hosts' names end in `.test`, a domain that contains no real hosts (RFC 6761 §6.2). The guide *Test mode*
+has the same table.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Proof(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """How a host behaves at a moment. The defaults are the behaviour of a healthy host.
+    """How a host behaves at a given time. The defaults are the behaviour of a healthy host.
 
     `says` is the word in the host's responses, and `location` is its redirect target. With `has_document`,
-    the host serves an OpenAPI document at `/openapi.json`, which requires the word `kept` in responses. Its
-    certificate expires `certificate_lasts` after the last midnight in UTC.
+    the host serves an OpenAPI document at `/openapi.json`, which requires the word `kept` in responses. The
+    host's certificate expires `certificate_lasts` after the last midnight in UTC.
     """
 
     is_known: bool = True
@@ -68,7 +68,7 @@ class Role(NamedTuple):
     """A kind of simulated host.
 
     `example` is the name of such a host, and `does` describes its behaviour. `name` matches the names of all
-    such hosts, and `play` returns a host's behaviour at a moment.
+    such hosts, and `play` returns a host's behaviour at a given time.
     """
 
     example: str
@@ -152,7 +152,7 @@ ROLES = (
 
 
 def find_part(host: str, now: datetime) -> Part | None:
-    """Return how a simulated host behaves at a moment. None if there is no such host."""
+    """Return how a simulated host behaves at the time `now`. None if there is no such host."""
     for role in ROLES:
         if matched := role.name.fullmatch(host.removesuffix(".")):
             return role.play(matched, now)

@@ -1,6 +1,6 @@
 """Simulates the web of sandboxes in this process: the hosts of `scripted_hosts`. It uses no network.
 
-It replaces only name servers and sockets. So probes work as they do with real servers.
+It replaces only name servers and sockets, so probes run the same code as with real servers.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class _ScriptedNames:
         return list(_PRIVATE if self._find(host).is_private else _ADDRESSES)
 
     async def find_records(self, host: str, record_type: str, server: Endpoint | None) -> list[bytes]:
-        """Return a name's records, which are the same from every name server."""
+        """Return a name's records, which do not depend on the name server."""
         from monitoring.outbound.name_questions import read_record  # noqa: PLC0415 - it takes 9 MiB
 
         del server
@@ -118,7 +118,7 @@ class _ScriptedHosts:
         deadline: float,
         stopwatch: Stopwatch,
     ) -> Connection[Reader]:
-        """Connect and perform any TLS handshake, as the host's part prescribes.
+        """Connect and perform any TLS handshake, as the host's `Part` prescribes.
 
         A slow host delays the connection. With HTTP, it delays its response instead.
         """
@@ -146,7 +146,7 @@ class _ScriptedHosts:
         return Connection(transport, reader, expiry, (_make_certificate(named, expiry.at),))
 
     async def ping(self, endpoint: Endpoint, addresses: Sequence[Address], deadline: float) -> float:
-        """Return the round-trip time in milliseconds that the host's part prescribes."""
+        """Return the round-trip time in milliseconds that the host's `Part` prescribes."""
         del addresses, deadline
         part = self._find(endpoint.host)
         if part.door is Door.SHUT:
@@ -156,7 +156,7 @@ class _ScriptedHosts:
 
     def _find(self, host: str) -> Part:
         part = find_part(host, self._now())
-        if part is None:  # an address
+        if part is None:  # the host is an IP address
             raise blocked()
         return part
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from monitoring.outbound.failures import ExchangeFailed, FailureCode, broken_off, invalid
 from monitoring.outbound.listening import Listener
 
-# A function that requests TLS, and returns when the server expects the handshake. It raises ExchangeFailed.
+# A function that requests TLS, and returns when the server expects the handshake. Raises ExchangeFailed.
 AskForTls: TypeAlias = Callable[[asyncio.Transport, Listener], Awaitable[None]]
 
 MAX_LINE_BYTES = 8192  # IMAP's limit (RFC 7162 §4). SMTP's limit is lower.
@@ -26,7 +26,7 @@ async def ask_smtp(transport: asyncio.Transport, server: Listener) -> None:
     """Send EHLO and STARTTLS (RFC 3207)."""
     if not (await _read_reply(server))[0].startswith(_SMTP_READY):
         raise _unwilling("SMTP")
-    # The address reveals nothing about this machine (RFC 5321 §4.1.3). Mail programs also send it.
+    # This IP address reveals nothing about this machine (RFC 5321 §4.1.3). Mail programs also send it.
     transport.write(b"EHLO [127.0.0.1]\r\n")
     offers = await _read_reply(server)
     if not offers[0].startswith(_SMTP_OK):
@@ -66,7 +66,7 @@ async def ask_postgresql(transport: asyncio.Transport, server: Listener) -> None
         raise _not("PostgreSQL")
 
 
-# By the protocols' names in the OpenAPI document
+# The keys are the protocols' names in the OpenAPI document
 STARTTLS: Mapping[str, AskForTls] = {"smtp": ask_smtp, "imap": ask_imap, "postgresql": ask_postgresql}
 
 

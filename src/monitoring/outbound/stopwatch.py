@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Timings(NamedTuple):
-    """Times in milliseconds. `total_ms` is the time since the call began. The others are times of phases.
+    """Times in milliseconds. `total_ms` is the time since the call began. Each other field is for one phase.
 
     After redirects, the time of a phase is the sum over all requests.
     """
@@ -21,7 +21,7 @@ class Timings(NamedTuple):
 
 
 class Phase(Enum):
-    """A phase of a request: the timing that it counts towards, and its description in sentences."""
+    """A phase of a request: the timing that it counts towards, and its description for use in sentences."""
 
     RESOLVING = ("dns_ms", "while resolving the name")
     CONNECTING = ("connect_ms", "while connecting")

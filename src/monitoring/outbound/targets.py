@@ -20,14 +20,15 @@ MAX_URL_CHARACTERS = 8192
 MAX_HOST_NAME_CHARACTERS = 253
 MAX_LABEL_CHARACTERS = 63
 
-# Checks and webhooks use the same URLs repeatedly. Clients must not control the cache's memory use.
+# Parsed URLs are cached, because checks and webhooks use the same URLs repeatedly. The cache is limited,
+# because clients must not control its memory use.
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_CHARACTERS = 512
 
 _URL = re.compile(r"(https?)://([^/?#]+)([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:@\[\]\\]+))(?::([0-9]{0,5}))?")
 _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
-_LABEL_SEPARATOR = re.compile("[.\u3002\uff0e\uff61]")  # those of IDNA (RFC 3490 §3.1)
+_LABEL_SEPARATOR = re.compile("[.\u3002\uff0e\uff61]")  # the separators of IDNA (RFC 3490 §3.1)
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _JOINERS = "\u200c\u200d"
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f]")
@@ -35,7 +36,7 @@ _KEPT_AS_WRITTEN = "!$%&'()*+,/:;=?@[]|~"
 
 
 class UnusableUrl(ValueError):  # noqa: N818 - for a redirect it is a result
-    """Not an http or https URL with a host, or a URL with credentials."""
+    """A URL that contains credentials, has no host, or is not an http or https URL."""
 
 
 class DisguisedAddress(UnusableUrl):

@@ -1,6 +1,7 @@
 """TLS on a connection: performs the handshake, then passes decrypted data to a reader.
 
-The event loop's own TLS is made for long connections. For a single response, it takes 5 % more CPU time.
+The event loop's own TLS is designed for long-lived connections. For a single response, it takes 5 % more CPU
+time.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class TlsChannel(asyncio.Protocol):
 
     @property
     def has_heard(self) -> bool:
-        """Whether data arrived before the handshake. A server that speaks TLS does not send first."""
+        """Whether data arrived before the handshake. A TLS server does not send data first."""
         return self._incoming.pending > 0
 
     async def secure(
@@ -45,7 +46,7 @@ class TlsChannel(asyncio.Protocol):
         context: ssl.SSLContext,
         tls_host: str | None,
     ) -> None:
-        """Perform the handshake, and let `reader` receive data and the loss of the connection.
+        """Perform the handshake. From then on, pass received data and the loss of the connection to `reader`.
 
         Raises ExchangeFailed or OSError (including ssl.SSLError), after closing the connection.
         """

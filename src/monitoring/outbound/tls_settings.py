@@ -24,7 +24,7 @@ AS_USUAL = TlsSettings()
 
 
 def trust_authority(context: ssl.SSLContext, certificate_authority: str) -> None:
-    """Make `context` also trust these PEM certificates. Raises ValueError and OSError if none can be read."""
+    """Make `context` also trust these PEM certificates. Raises ValueError or OSError if none can be read."""
     if not certificate_authority.isascii():
         raise ValueError("not PEM")
     context.load_verify_locations(cadata=certificate_authority)
@@ -35,8 +35,8 @@ def trust_authority(context: ssl.SSLContext, certificate_authority: str) -> None
 def show_certificate(context: ssl.SSLContext, client_certificate: str) -> None:
     """Make `context` present a certificate to servers that request one.
 
-    `ssl` reads certificates only from files, so this creates one in memory. Raises ValueError and OSError if
-    the certificate is unreadable.
+    `ssl` reads certificates only from files, so this creates a file in memory. Raises ValueError or OSError
+    if the certificate is unreadable.
     """
     descriptor = os.memfd_create("client-certificate")
     try:
@@ -49,7 +49,7 @@ def show_certificate(context: ssl.SSLContext, client_certificate: str) -> None:
 
 
 def is_readable(settings: TlsSettings) -> bool:
-    """Return whether OpenSSL can read the certificates, and whether the key fits the client certificate."""
+    """Return whether OpenSSL can read the certificates, and the key matches the client certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         if settings.certificate_authority is not None:

@@ -38,7 +38,8 @@ def _derived(meaning: str, shown: str, derive: Any) -> Any:  # noqa: ANN401
 class Settings(BaseSettings):
     """The settings of one process: immutable and validated, with secrets masked when printed.
 
-    Environment variables are the field names in upper case. `.env` files are not read. Empty means unset.
+    Environment variables have the field names in upper case. `.env` files are not read. An empty variable
+    counts as unset.
     """
 
     model_config = SettingsConfigDict(
@@ -372,7 +373,7 @@ class Settings(BaseSettings):
     @field_validator("rate_limit_sign_in_email")
     @classmethod
     def _check_sign_in(cls, of_email: RateLimitPolicy, info: ValidationInfo) -> RateLimitPolicy:
-        """Refuse a limit that a few IP addresses could exhaust to block sign-ins with new browsers."""
+        """Refuse a limit that a few IP addresses could exhaust to block sign-ins from new browsers."""
         names = ("rate_limit_sign_in", "rate_limit_sign_in_address")
         of_address = [info.data[name].most_in(of_email.window_seconds) for name in names if name in info.data]
         if of_address and of_email.limit < 4 * min(of_address):
@@ -429,7 +430,7 @@ def _describe_problems(error: ValidationError) -> list[str]:
     problems = {}
     for found in error.errors(include_input=False, include_url=False, include_context=False):
         if found["type"] == "default_factory_not_called":
-            continue  # derived from a setting that is reported already
+            continue  # derived from a setting whose error is reported already
         words = _WORDS.get(found["type"]) or found["msg"].removeprefix("Value error, ")
         problems[str(found["loc"][0]).upper()] = words.replace("Input should be", "must be")
     return [f"{name}: {sentence}" for name, sentence in problems.items()]

@@ -11,7 +11,7 @@ from typing import cast
 from urllib.parse import unquote, urlsplit
 
 _PRINTABLE = re.compile(r"[!-~]+")
-# Host names are letters, digits, hyphens and dots; an IPv6 address is in brackets.
+# A host name consists of letters, digits, hyphens and dots. An IPv6 address is in brackets.
 _HOST = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]+")
 
 
@@ -23,7 +23,7 @@ class Security(StrEnum):
     NONE = auto()  # for a server on this machine
 
 
-# The ports of RFC 6409 and RFC 8314, and that of servers without authentication.
+# The default ports: those of RFC 6409 and RFC 8314, and the usual port of servers without authentication.
 _PORTS = {Security.STARTTLS: 587, Security.TLS: 465, Security.NONE: 25}
 
 

@@ -29,7 +29,7 @@ POSTGRES_OPTIONS = {"application_name", "host", "passfile", "ssl", "sslmode", "t
 
 @dataclass(frozen=True, slots=True)
 class RateLimitPolicy:
-    """At most `limit` requests in `window_seconds` for each key counted under this name."""
+    """At most `limit` requests in `window_seconds` for each key. Each policy counts on its own, by `name`."""
 
     name: str
     limit: int
@@ -255,7 +255,8 @@ WebhookSecrets = Annotated[
     AfterValidator(_demand_distinct),
     AfterValidator(_demand_header_text),
 ]
-# These settings ignore the environment, so that a process does not hold secrets that it does not use.
+# Settings of these types ignore the environment, so that a process does not hold secrets that it does not
+# use.
 UnreadSecrets = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(lambda _: ())]
 UnreadSecret = Annotated[SecretStr | None, BeforeValidator(lambda _: None)]
 Locales = Annotated[Names, AfterValidator(_check_locales)]

@@ -42,7 +42,7 @@ class Recorder:
         ours = {"service.name": "monitoring", "service.version": version("monitoring-service")}
         resource = Resource.create(ours).merge(
             OTELResourceDetector().detect()
-        )  # the environment takes precedence
+        )  # environment variables take precedence
         self._batches = BatchSpanProcessor(_PatientExporter())
         provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         provider.add_span_processor(self._batches)
@@ -102,7 +102,10 @@ class _RecordedSpan(Span):
 
 
 class _PatientExporter(SpanExporter):
-    """Sends spans by OTLP over HTTP. While the collector is unavailable, it drops them and warns once."""
+    """Sends spans by OTLP over HTTP.
+
+    While the collector is unavailable, spans are dropped, and only one warning is logged.
+    """
 
     def __init__(self) -> None:
         self._exporter = OTLPSpanExporter()

@@ -77,9 +77,10 @@ def build_contract_app(  # noqa: PLR0913 - this is where all parts meet
     An operation's handler is the function
     `<handlers_package>.<x-room of the tag>.handlers.<operationId>`.
 
-    `security_map` has a handler for each kind of scheme (`bearer`, `apiKey`). For operations that list
-    `Idempotency-Key`, `idempotency` runs each key only once. `problem_names` maps exceptions other than
-    Problem to documented errors, and `note_refusal` is called with such exceptions.
+    `security_map` has a handler for each kind of scheme (`bearer`, `apiKey`). For operations that declare an
+    `Idempotency-Key` header, `idempotency` executes the request for a given key only once. `problem_names`
+    maps exceptions other than Problem to documented errors, and `note_refusal` is called with such
+    exceptions.
     """
     _demand_handlers(document, security_map)
     catalogue = Catalogue(document)

@@ -14,7 +14,8 @@ async def receive_body(scope: Scope, receive: Receive) -> bytes:
     """Receive a request body, up to the application's limit. All code that reads bodies must use this.
 
     Raises `Problem("body_too_large")` if the declared length or the received bytes exceed the limit. The
-    limit is checked only here, after authentication, so that unauthorised callers get an error about that.
+    limit is checked only here, after authentication, so that unauthorised callers get an authentication error
+    instead.
     """
     state = scope["state"]
     if EARLY_BODY in state:
@@ -39,7 +40,7 @@ async def receive_body(scope: Scope, receive: Receive) -> bytes:
 
 
 class Beginning(NamedTuple):
-    """The first bytes of a body. `is_cut` is whether more followed."""
+    """The first bytes of a body. `is_cut` is whether the body is longer."""
 
     encoded: bytes
     is_cut: bool

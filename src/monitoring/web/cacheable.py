@@ -1,4 +1,7 @@
-"""Replies with static texts, such as documents and pages, each compressed and tagged once per process."""
+"""Replies with static texts, such as documents and pages.
+
+Each text is compressed and tagged only once per process.
+"""
 
 import gzip
 from collections.abc import Mapping

@@ -14,8 +14,9 @@ from monitoring.web.caller_networks import network_of
 # The maximum number of pipelined requests waiting on a connection. Browsers and SDKs do not pipeline.
 MAX_PIPELINED = 16
 
-# The maximum number of requests on one connection. A busy proxy never closes its connections by itself, and
-# one of several server processes may have accepted all of them. A new connection can go to another process.
+# The maximum number of requests on one connection. The limit spreads load over several server processes:
+# without it, a busy proxy would never close its connections, and one process may have accepted all of them. A
+# new connection can go to another process.
 MAX_REQUESTS = 100
 
 # The number of transferred bytes that extends a client's timeout by one second. A reverse proxy is faster by
@@ -30,7 +31,7 @@ class ConnectionLimits:
     """Counts and limits a process's connections.
 
     `trusted_proxies` are exempt from the limit per network. A client has `timeout_seconds` for a request's
-    head, and again for sending its body and reading the reply, extended by transferred bytes. Between
+    head, and again for sending its body and reading the reply. Transferred bytes extend both times. Between
     requests, a connection may be idle for `keep_alive_seconds`.
     """
 

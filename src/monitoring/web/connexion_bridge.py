@@ -1,18 +1,19 @@
-"""The only file that imports Connexion, which loads the document, and does the routing and the security.
+"""The only file that imports Connexion, which loads the document, and handles routing and security.
 
 Connexion's own validation responds to some malicious requests with 500 (decision 1), so our endpoints replace
 its innermost layer. That relies on undocumented names and behaviour of Connexion 3.3, which
 tests/web/test_connexion_assumptions.py checks one by one:
 
-- `ConnexionMiddleware._build_middleware_stack` returns the outermost layer and the list of all. `app` is that
-  layer, and `middleware_stack` shows whether it was built. `__call__` puts itself into the scope as `app`.
+- `ConnexionMiddleware._build_middleware_stack` returns the outermost layer, and a list of all the layers.
+  `app` is the outermost layer, and `middleware_stack` shows whether the layers were built. `__call__` puts
+  the `ConnexionMiddleware` into the scope as `app`.
 - `RoutedMiddleware`, `RoutedAPI`: for each of the document's operations, `make_operation` returns the app
   that serves it. A layer passes on requests that were routed to no operation.
 - `RoutingMiddleware` has a Starlette `router`, which mounts one router for the document. It stores its result
   in the scope's `extensions` under `ROUTING_CONTEXT`, and path parameters as Starlette does.
 - `SecurityOperation`: its factory's `verify_security` makes `verification_fn` from one function for each
-  security alternative. `SecurityOperation` itself would pass a request without a body, but Ghost's signature
-  covers the body.
+  security alternative. `SecurityOperation` itself would pass that function a request without the body,
+  whereas verifying Ghost's signature requires the body.
 - The factory keeps handlers in `security_handlers`, creates them without arguments, and calls `get_fn`.
 """
 
@@ -60,12 +61,12 @@ class ConnexionApp(ConnexionMiddleware):
     ) -> None:
         """Wrap `layers`, the outermost first, around routing, security and the endpoints.
 
-        `make_endpoint(i, f)` creates the app for the operation with the id `i`, where `f` is the function `i`
-        in the `handlers` module of the operation's package. `otherwise` serves requests that reach no
-        operation. `security_handlers` has a handler for each kind of scheme.
+        `make_endpoint(i, f)` creates the app for the operation with the id `i`, where `f` is the function
+        with the name `i` in the `handlers` module of the operation's package. `otherwise` serves requests
+        that reach no operation. `security_handlers` has a handler for each kind of scheme.
         """
         stack: list[Any] = [  # Any, because Connexion annotates layers as applications
-            LifespanMiddleware,  # outermost, because the others serve only HTTP
+            LifespanMiddleware,  # outermost, because the other layers serve only HTTP
             *layers,
             partial(StrictRouting, judge_encoded_path=judge_encoded_path),
             Security,
@@ -76,7 +77,7 @@ class ConnexionApp(ConnexionMiddleware):
             lifespan=lifespan,
             security_map={kind: partial(_SchemeHandler, made) for kind, made in security_handlers.items()},
         )
-        # The paths of the document are complete, so its servers do not matter here.
+        # The document's paths are complete, so the base paths of its servers do not matter here.
         self.add_api(make_skeleton(document, handlers_package), base_path="", make_endpoint=make_endpoint)
         # Built now, so that an invalid document fails at the start rather than at the first request.
         self.app, self.middleware_stack = self._build_middleware_stack()
@@ -112,7 +113,8 @@ def _bare_operation(operation: Operation, handlers: str) -> dict[str, Any]:
         "operationId": operation.operation_id,
         "x-openapi-router-controller": handlers,
         "responses": {"default": {"description": "as the document says"}},
-        # Text, because path parameters are validated later, with all other parameters.
+        # The type is string, because path parameters are validated later, together with all the other
+        # parameters.
         "parameters": [
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
             for name in _PATH_PARAMETER.findall(operation.path)
@@ -187,7 +189,10 @@ class _OneJudge(SecurityHandlerFactory):
 
     @classmethod
     def verify_security(cls, auth_funcs: Sequence[_Judge]) -> Callable[[Request], Awaitable[None]]:
-        """Return a verifier that uses the first alternative whose header was sent, or the first of all."""
+        """Return a verifier that uses the first alternative whose header was sent.
+
+        If no such header was sent, it uses the first alternative.
+        """
 
         async def verify(request: Request) -> None:
             sent = (judge for judge in auth_funcs if judge.header in request.headers)

@@ -54,11 +54,12 @@ class Endpoint:
     A handler is called with the arguments in its signature. A parameter that was not sent and has no default,
     neither in the document nor in the handler, is None.
 
-    If the operation lists `Idempotency-Key`, the handler runs in the transaction that stores its reply for
-    the key. A handler that does some work outside this transaction takes the argument `act_once` instead, and
-    calls it with the function to run in the transaction.
+    If the operation declares an `Idempotency-Key` header, the handler runs in the transaction that stores its
+    reply for the key. A handler that does some work outside this transaction takes the argument `act_once`
+    instead, and calls it with the function to run in the transaction.
 
-    If the operation lists `If-None-Match`, a reply whose ETag the client already has becomes 304.
+    If the operation declares an `If-None-Match` header, a reply whose ETag the client already has becomes a
+    304.
     """
 
     def __init__(

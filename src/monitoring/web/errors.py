@@ -43,16 +43,16 @@ class ServerStopped(Exception):  # noqa: N818 - the caller gets a reply
 
 
 class ErrorMiddleware(ABC):
-    """Replies to every exception from inner layers, and to cancellation by the stopping server."""
+    """Replies to every exception from inner layers, and to requests that the server cancels when it stops."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request. An exception after the reply has begun is raised, which ends the connection."""
+        """Serve a request. An exception after the reply has begun is re-raised, which ends the connection."""
         try:
             await self._app(scope, receive, _HeldHead(send))
-        except CancelledError:  # by the stopping server
+        except CancelledError:  # the server is stopping
             if not notes_of(scope).status:
                 await self.reply(ServerStopped(), scope, receive, send)
         except Exception as error:

@@ -23,8 +23,8 @@ NO_STORE = {"Cache-Control": "no-store"}
 class Reply:
     """A status, headers and a body.
 
-    The body is a JSON value. With another `media_type`, it is bytes or text, sent unchanged. Bytes with
-    `application/json` are serialised JSON.
+    The body is a JSON value, which may be serialised to bytes already. If `media_type` is not
+    `application/json`, the body is bytes or text, and is sent unchanged.
     """
 
     body: Json
@@ -42,7 +42,7 @@ class Reply:
 
     @classmethod
     def empty(cls, status: int = NO_CONTENT, headers: Mapping[str, str] | None = None) -> Self:
-        """Return a reply without a body and Content-Type."""
+        """Return a reply without a body or Content-Type."""
         return cls(b"", status, headers or {}, media_type="")
 
     def unless_known(self, if_none_match: str | None) -> Self:

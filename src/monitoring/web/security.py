@@ -12,8 +12,8 @@ class SecurityHandler(ABC):
     """The authentication of one kind of security scheme.
 
     Only one of an operation's security alternatives verifies a request: the first whose header was sent, or
-    the first of all if none was sent. Its handler verifies every credential in the request, so a valid secret
-    with an invalid token is refused.
+    the first alternative if no such header was sent. Its handler verifies every credential in the request, so
+    a valid secret with an invalid token is refused.
     """
 
     async def admit(self, request: Request, scheme: Node) -> None:

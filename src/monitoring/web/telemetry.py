@@ -6,7 +6,7 @@ Malformed HTTP never reaches this layer. `uvicorn_bridge` replies to it and coun
 import logging
 import re
 from collections.abc import Awaitable
-from random import getrandbits  # an id is no secret, and this takes no system call
+from random import getrandbits  # an id is not secret, and this makes no system call
 from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -32,7 +32,8 @@ class RequestTelemetry:
     """The outermost layer. It measures how long callers wait, except for delays that they requested.
 
     It adds `X-Request-Id`, `nosniff` and all noted headers to every reply, including problems. Inner layers
-    find the reply's status in the notes. `otherwise` is the operation name for requests that reached none.
+    find the reply's status in the notes. `otherwise` is the operation name for requests that reached no
+    operation.
     """
 
     def __init__(self, app: ASGIApp, otherwise: str = NO_OPERATION) -> None:
@@ -63,7 +64,7 @@ class RequestTelemetry:
 
 
 def path_without_secrets(scope: Scope) -> str:
-    """Return the beginning of the encoded path, without its query, and with a ping token masked."""
+    """Return the beginning of the encoded path, without the query, and with any ping token masked."""
     path = scope["raw_path"].decode("latin-1")
     return PING_TOKEN.sub(MASK, path, 1)[:MAX_PATH_CHARACTERS]
 

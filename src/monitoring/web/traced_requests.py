@@ -1,4 +1,4 @@
-"""The outermost layer if traces are sent, which records a span for every request."""
+"""The outermost layer if traces are sent. It records a span for every request."""
 
 from http import HTTPStatus
 

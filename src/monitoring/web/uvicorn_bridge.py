@@ -57,7 +57,7 @@ ServerConfig = Config
 
 MAX_HEAD_BYTES = 65_536
 
-# How long a stopping server keeps idle connections open, because a request may already be on its way.
+# A stopping server keeps idle connections open for this long, because a request may already be on its way.
 LAST_REQUEST_SECONDS = 0.2
 
 _HOST = re.compile(rb"(\[[0-9A-Za-z:.]*\]|[0-9A-Za-z._~%!$&'()*+,;=-]*)(:[0-9]*)?")  # RFC 3986 §3.2.2
@@ -136,7 +136,7 @@ class WebServer(Server):
 
 
 def protocol_for(catalogue: Catalogue, limits: ConnectionLimits | None = None) -> type[ContractProtocol]:
-    """Return a protocol class for `uvicorn.Config(http=...)` that replies with a catalogue's errors."""
+    """Return a protocol class for `uvicorn.Config(http=...)` that replies with the errors in `catalogue`."""
     response = catalogue.respond("malformed_request")
     reply = Reply(response.body, response.status, response.headers)
     payload = reply.payload()
@@ -165,9 +165,9 @@ class ContractProtocol(HttpToolsProtocol):
     offer one, which RFC 9110 §7.8 allows. With httptools alone, its body would be lost. Heads and trailers
     are limited in size. Trailers are dropped, whereas uvicorn would add them to the headers.
 
-    A connection beyond the limits is closed immediately, and the connection of a slow client at its timeout.
-    If more than `MAX_PIPELINED` requests are waiting, the earlier ones are served and the others dropped, as
-    RFC 9112 §9.3.2 allows.
+    A connection beyond the limits is closed immediately. The connection of a slow client is closed at the
+    client's timeout. If more than `MAX_PIPELINED` requests are waiting, the earlier ones are served and the
+    others dropped, as RFC 9112 §9.3.2 allows.
 
     Replies announce how long an idle connection is kept. The connection's last reply has `Connection: close`,
     and data after its request is not read (RFC 9112 §9.6). The last reply is the one to request number
@@ -182,12 +182,12 @@ class ContractProtocol(HttpToolsProtocol):
     is_stopping = False  # whether the next reply is the last one
     arriving: Literal["head", "body"] | None = None  # the part of a request that is being received
     requests = 0
-    answered: RequestResponseCycle | None = None  # the request being served, for which later ones wait
+    answered: RequestResponseCycle | None = None  # the request being served, while later ones wait
     piece_bytes = 0
     first_piece_bytes = 0
     bytes_beside_body = 0  # received since the request began, or since the last bytes of its body
     waits_since = 0.0
-    unread_bytes = 0  # of replies, at the previous check
+    unread_bytes = 0  # the unread bytes of replies at the previous check
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Admit the connection and start checking its speed, or close it if a limit is reached."""
@@ -346,7 +346,8 @@ class ContractProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _should_upgrade(self) -> bool:
-        # uvicorn calls this only for an upgrade offer. True keeps it from serving the head without its body.
+        # uvicorn calls this only for an upgrade offer. True prevents uvicorn from serving the head without
+        # its body.
         return True
 
     def _write_without_upgrade(self, rest: bytes) -> bytes:

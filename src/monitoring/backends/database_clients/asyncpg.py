@@ -58,7 +58,7 @@ _UNAVAILABLE = (
 # Errors after which the server still serves reads.
 _REFUSES_WRITES = (asyncpg.DiskFullError, asyncpg.ReadOnlySQLTransactionError)
 
-# Errors of a statement that other sessions block, although the server is available.
+# Errors of a statement that other sessions block, even though the server is available.
 _IN_THE_WAY = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError)
 
 
@@ -91,9 +91,11 @@ def _translated_errors(outage: Outage, connection: Any = None) -> Iterator[None]
 
 
 async def _reset(connection: asyncpg.Connection) -> None:
-    """Reset a returned connection only if it is in a transaction, which saves a round trip per statement.
+    """Reset a connection that is returned to the pool, but only if it is in a transaction.
 
-    This is safe as long as no code leaves session state (SET, LISTEN, session advisory locks).
+    Skipping the reset otherwise saves a round trip for each statement.
+
+    Skipping it is safe as long as no code leaves session state behind (SET, LISTEN, session advisory locks).
     """
     if connection.is_in_transaction():
         await connection.reset()
@@ -114,7 +116,10 @@ async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> An
 
 @contextmanager
 def _cancelled_first(cause: object) -> Iterator[None]:
-    """Suppress `DatabaseUnavailable` from the block if `cause` is a cancellation, which the caller raises."""
+    """Suppress `DatabaseUnavailable` from the block if `cause` is a cancellation.
+
+    The caller then raises the cancellation.
+    """
     try:
         yield
     except DatabaseUnavailable:
@@ -244,14 +249,14 @@ class _TransactionContext(TransactionContextPooled):
 
     async def __aexit__(self, *exc_info: object) -> None:
         """End the transaction completely, even if cancelled, and restore the task's previous client."""
-        get_connections().reset(self.token)  # first, because Tortoise does it after the last `await`
+        get_connections().reset(self.token)  # first, because Tortoise resets it only after the last `await`
         self.token = None  # type: ignore[assignment]  # so that Tortoise does not reset it again
         with _cancelled_first(exc_info[1]):
             await _to_its_end(super().__aexit__(*exc_info))
 
 
 class Client(AsyncpgDBClient):
-    """A connection pool for one PostgreSQL database, opened at the first statement."""
+    """A connection pool for one PostgreSQL database. The first statement opens it."""
 
     execute_many = _execute_many
     transaction_class: ClassVar[type[_Transaction]] = _Transaction

@@ -84,7 +84,8 @@ def _postgres_options(settings: Settings) -> dict[str, Any]:
         "minsize": settings.database_pool_min_connections,
         "maxsize": settings.database_pool_max_connections,
         "timeout": min(settings.database_timeout_seconds, MAX_CONNECT_TIMEOUT_SECONDS),
-        # This timeout is for a server that does not respond. Otherwise, the server cancels the statement.
+        # This timeout is for a server that does not respond. A server that responds cancels the statement
+        # earlier, at `statement_timeout`.
         "command_timeout": settings.database_timeout_seconds + 1,
         "server_settings": {
             "application_name": "monitoring",
@@ -93,7 +94,7 @@ def _postgres_options(settings: Settings) -> dict[str, Any]:
             "lock_timeout": timeout_ms,
             "idle_in_transaction_session_timeout": "60000",
             # The default, 4, is for spinning disks. With it, PostgreSQL would scan ten thousand rows rather
-            # than look up fifty, and would sort all rows of a team.
+            # than look up fifty, and would sort all the rows of a team.
             "random_page_cost": "1.1",
         },
     }

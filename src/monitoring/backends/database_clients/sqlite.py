@@ -84,7 +84,8 @@ class _Connection(ConnectionWrapper[Any]):
 class _NumberedParameters(SqliteClient):
     """Passes the values of numbered parameters (`?1`) by name, as the sqlite3 module requires.
 
-    If such values are passed as a sequence, Python 3.14 raises an error, and Python 3.12 warns about each.
+    If such values are passed as a sequence, Python 3.14 raises an error, and Python 3.12 warns about each
+    value.
     """
 
     @cached_property

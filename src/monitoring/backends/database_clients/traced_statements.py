@@ -1,7 +1,8 @@
 """Statement spans, for the clients that record traces.
 
-A statement outside requests, tasks and checks has no span, because workers and checkers constantly poll the
-database for work. A span contains the statement's text, but never its values.
+Only statements within requests, tasks and checks have spans. Otherwise, workers and checkers, which
+constantly poll the database for work, would record a span for each poll. A span contains the statement's
+text, but never its values.
 """
 
 from __future__ import annotations
