@@ -146,9 +146,9 @@ def _environment_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _between_tags_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the number of the line after the code that a template tag encloses, or None.
+    """Return the number of the line after code between template tags, including the end tag, or None.
 
-    The code ends with a tag such as `{% endhighlight %}`.
+    The end tag is, for example, `{% endhighlight %}`.
     """
     opening = CODE_TAG.match(line_at(state, start))
     if not opening:
@@ -163,7 +163,7 @@ def _between_tags_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _find_ends(state: StateBlock) -> dict[str, list[int]]:
-    """Return the line numbers at which template tags that enclose code end, keyed by tag name."""
+    """Return the numbers of the lines with end tags of template tags for code, keyed by tag name."""
     found: dict[str, list[int]] = {}
     for tag in END_OF_CODE_TAG.finditer(state.src):
         number = bisect_right(state.bMarks, tag.start(), 0, state.lineMax) - 1
