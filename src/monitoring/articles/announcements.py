@@ -1,6 +1,7 @@
 """Queues notifications about articles for the teams that may read articles.
 
-Each notification is inserted as a database row in the caller's transaction. A periodic sweep sends them.
+Each notification is inserted as a database row in the caller's transaction. A periodic sweep sends the
+queued notifications.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ async def _announce(readers: list[Team], article: Article, event: str, subject: 
 
 
 def _describe(article: Article) -> dict[str, Json]:
-    """Render `NotificationArticle`.
+    """Render the schema `NotificationArticle`.
 
-    It has no content, because a notification may be kept after the article is deleted.
+    The article's content is left out, because a notification may be kept after the article is deleted.
     """
     return {
         "id": str(article.id),

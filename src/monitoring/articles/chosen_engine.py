@@ -49,7 +49,7 @@ def make_engine(settings: Settings, terms: Terms | None = None) -> Engine | None
 def _make_unchecked(settings: Settings, terms: Terms) -> Engine | None:
     """Create the configured engine without checking that it supports the locales.
 
-    Only the module of this engine is imported, because importing some of the modules takes a third of a
+    Only the configured engine's module is imported, because importing some engine modules takes a third of a
     second.
     """
     missing = [name for name in _NEEDED.get(settings.translator, ()) if not getattr(settings, name)]

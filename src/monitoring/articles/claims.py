@@ -1,7 +1,7 @@
 """Claims on translations. A claim gives one worker the right to translate one locale of an article.
 
-Only the worker that holds the claim can store the translation. So each translation is stored only once, and
-for the newest revision, even if messages are redelivered or a worker dies.
+Only the worker that holds the claim can store the translation. As a result, each translation is stored only
+once and is always of the newest revision, even if messages are redelivered or a worker dies.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def lease() -> timedelta:
 async def claim_translation(article_id: UUID) -> TranslationClaim | None:
     """Claim a due translation of the article and count the attempt. Return None if no translation is due.
 
-    A due translation without remaining attempts is marked as failed. In most of these cases, the worker that
-    made the last attempt was killed. If too many workers have died while translating one locale, all due
-    locales of the article fail, because they have the same text.
+    A due translation without remaining attempts is marked as failed. This usually happens because the worker
+    that made the last attempt was killed. If too many workers have died while translating one locale, all due
+    locales of the article fail, because they are translated from the same text.
     """
     async with TranslationClaim.beginning(Translation.filter(article_id=article_id)) as claim_id:
         return await _claim(article_id, claim_id)
@@ -62,7 +62,8 @@ async def claim_translation(article_id: UUID) -> TranslationClaim | None:
 async def needs_to_be_alone(article_id: UUID) -> bool:
     """Return whether the article must be translated alone, because a worker died while translating it.
 
-    Another article that the worker was translating at the same time may have been the cause of its death.
+    That worker may have been translating other articles at the same time. Translating this article alone
+    shows whether it is the cause.
     """
     open_rows = Translation.filter(article_id=article_id, status__in=OPEN_STATUSES)
     died = Q(worker_deaths__gt=0) | (
@@ -74,7 +75,7 @@ async def needs_to_be_alone(article_id: UUID) -> bool:
 async def note_worker_deaths(rows: QuerySet[Translation], now: datetime) -> None:
     """Requeue each translation in `rows` whose worker died, and increment its count of worker deaths.
 
-    Runs in the caller's transaction. The caller ensures that no live worker has a claim on `rows`.
+    Runs in the caller's transaction. The caller ensures that no live worker holds a claim on any of `rows`.
     """
     died = rows.filter(status=TranslationStatus.TRANSLATING).select_for_update(skip_locked=True).only("id")
     if ids := [row.id for row in await died]:

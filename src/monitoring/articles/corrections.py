@@ -28,8 +28,8 @@ from monitoring.audit.service import record
 from monitoring.backends.current import current_backends
 from monitoring.backends.database import transaction
 
-# Parsing a hostile article takes seconds, so articles are parsed in separate threads. The default threads
-# must stay free, because they store files and resolve host names.
+# Parsing a hostile article takes seconds, so articles are parsed in these threads. The event loop's default
+# threads must stay free, because they store files and resolve host names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-correct")
 
 
@@ -38,7 +38,7 @@ class UnknownSegment(Exception):  # noqa: N818 - what the caller named
 
 
 class BrokenCodes(Exception):  # noqa: N818 - what the caller wrote
-    """A correction lacks inline codes that its source segment has, or would break other markup.
+    """A correction lacks inline codes of its source segment, or would break the article's markup.
 
     The message is the segment's hash.
     """
@@ -81,11 +81,11 @@ async def list_segments(article: Article, locale: str) -> list[TranslatedSegment
 
 
 async def correct(article: Article, locale: str, texts: Mapping[str, str], actor: Actor) -> int:
-    """Store corrections and requeue the locale. Returns the number of changed segments.
+    """Store corrections and requeue the translation into `locale`. Returns the number of changed segments.
 
     `texts` maps segment hashes to corrected translations. A correction also applies to other articles with
-    the same segment, from their next translation on. If `UnknownSegment` or `BrokenCodes` is raised, nothing
-    has changed.
+    the same segment, the next time that these articles are translated. If `UnknownSegment` or `BrokenCodes`
+    is raised, nothing has changed.
     """
     source = await _read(article)
     sources = _by_hash(source)
@@ -114,7 +114,7 @@ async def correct(article: Article, locale: str, texts: Mapping[str, str], actor
 
 
 async def take_back_correction(article: Article, locale: str, segment_hash: str, actor: Actor) -> bool:
-    """Remove a correction and requeue the locale. Returns whether there was a correction.
+    """Remove a correction and requeue the translation into `locale`. Returns whether there was a correction.
 
     Raises `UnknownSegment`.
     """
@@ -128,10 +128,10 @@ async def take_back_correction(article: Article, locale: str, segment_hash: str,
 
 
 async def _queue_again(article: Article, locale: str, actor: Actor) -> None:
-    """Requeue a locale, whatever its status, and record in the audit log who changed its text.
+    """Requeue the translation into `locale`, whatever its status, and log in the audit log who changed it.
 
-    A worker that is already translating the locale uses the old text. That worker loses its claim, so it
-    cannot store its result.
+    A worker that is already translating the article into `locale` uses the old text. That worker loses its
+    claim, so it cannot store its result.
     """
     for team in await find_readers():
         await record(team.id, actor, Action.TRANSLATION_CORRECTED, f"{article.slug}: {locale}", article.id)

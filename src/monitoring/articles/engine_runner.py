@@ -40,10 +40,10 @@ def locales_at_once(settings: Settings) -> int:
 
 
 class EngineRunner:
-    """Runs an engine in its own threads, so that the blog storage never waits for the engine.
+    """Runs an engine in dedicated threads, so that the blog storage never waits for the engine.
 
-    One thread pool parses articles and inserts translations. Another pool sends requests to the engine. The
-    articles take turns in using the second pool.
+    One thread pool parses articles and inserts translations. A second pool sends requests to the engine.
+    Articles take turns using the second pool.
     """
 
     def __init__(self, engine: Engine, settings: Settings, terms: Terms) -> None:
@@ -55,12 +55,12 @@ class EngineRunner:
             settings.worker_threads * locales_at_once(settings), thread_name_prefix="translation"
         )
         self._requests = FairThreads(settings.translator_concurrency, "engine")
-        # An article that may have killed a worker holds this lock exclusively, so that if it kills this
-        # worker too, no other article is being translated at that time.
+        # An article that may have crashed another worker holds this lock exclusively. If the article also
+        # crashes this worker, no other article's translation is affected.
         self.lock = SharedExclusiveLock()
 
     async def read(self, payload: Mapping[str, Any]) -> SourceArticle:
-        """Parse the texts in a payload that readers see."""
+        """Parse the reader-visible texts in a payload."""
         return await self._run(partial(read_article, payload, self._brand_names))
 
     async def find_links(self, *payloads: Mapping[str, Any]) -> list[PageLink]:
@@ -82,8 +82,8 @@ class EngineRunner:
     ) -> TranslatedArticle:
         """Translate an article into `locale`. Raises the engine's errors and `BudgetUsedUp`.
 
-        `known` and `corrections` map segment hashes to existing translations. The engine translates only the
-        other segments.
+        `known` and `corrections` map segment hashes to existing translations. The engine translates only
+        segments that are in neither map.
         """
         estimate = source.cost(self.engine.batch_limit, {**known, **corrections})
         async with metered(self.engine, self._name, locale, estimate) as engine:
@@ -160,5 +160,5 @@ async def open_engine(settings: Settings, engine: Engine | None = None) -> Async
 
 
 def current_engine() -> EngineRunner | None:
-    """Return the runner of this task, or None if no engine is configured."""
+    """Return the engine runner for the current task, or None if no engine is configured."""
     return _current.get()

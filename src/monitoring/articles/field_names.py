@@ -203,8 +203,8 @@ EVENTS = tuple(
         action                Storyblok
     """)
 )
-# More names for the event. Fields with these names have other uses, too, so a value counts as an event only
-# if all its words are event words.
+# More names for the event. Publishers also use these names for other things, so a value counts as an event
+# only if all its words are event words.
 PERHAPS_EVENTS = tuple(
     _spell("""
         type                  Prismic, envelopes of events

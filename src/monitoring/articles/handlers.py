@@ -79,7 +79,7 @@ async def deliver_article(
 
 
 async def _take_in_test(submission: dict[str, Any]) -> TestArticle:
-    """Receive a test article, and request its translation if it is due."""
+    """Receive a test article, and request its translation if one is due."""
     article = await receive_test_submission(submission)
     DELIVERIES.labels("test").inc()
     if article.is_due:
@@ -88,7 +88,7 @@ async def _take_in_test(submission: dict[str, Any]) -> TestArticle:
 
 
 async def _take_in(submission: dict[str, Any]) -> Article:
-    """Receive an article, and request its translation if it has a new revision."""
+    """Receive an article, and request its translation if the submission created a new revision."""
     receipt = await service.receive_submission(submission)
     DELIVERIES.labels(receipt.kind).inc()
     if receipt.is_new_revision:
@@ -188,7 +188,7 @@ async def _find_translated(article_id: str, locale: str) -> Article:
 async def delete_article(
     article_id: str, if_match: str | None = None, caller: TestPublisher | None = None
 ) -> Reply:
-    """Delete an article. Its files are removed now, or as soon as the blog storage is available."""
+    """Delete an article. Its files are removed at once, or as soon as the blog storage is available."""
     if caller:
         if not await delete_test_article(UUID(article_id), if_match):
             raise Problem("article_not_found")

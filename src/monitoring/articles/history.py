@@ -1,4 +1,4 @@
-"""The history of an article: events that are recorded neither in its rows nor in the audit log."""
+"""The history of an article: events that neither the article's rows nor the audit log records."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ async def list_history(article_id: UUID, limit: int) -> list[HistoryEntry]:
 
 
 async def forget_history(article_id: UUID) -> None:
-    """Delete an article's history, which may quote its content, within the caller's transaction."""
+    """Delete an article's history within the caller's transaction. The history may quote the content."""
     await HistoryEntry.filter(article_id=article_id).delete()

@@ -16,10 +16,10 @@ from monitoring.backends.inserts import insert_together
 
 
 async def find_taken_folders(submission: Submission) -> dict[str, str]:
-    """Return the folders that are taken, keyed by the identity of the article in the folder.
+    """Return folders that are in use, keyed by the identity of the article that uses the folder.
 
-    This includes the folder of the submission's own article, if it exists, and each of the submission's
-    candidate folders that an article has taken.
+    The result has the folder of the submission's own article, if that article exists, and those of the
+    submission's candidate folders that an article uses.
     """
     taken = Article.filter(Q(identity=submission.identity) | Q(slug__in=list(submission.folders())))
     return dict(await taken.values_list("identity", "slug"))
@@ -28,7 +28,7 @@ async def find_taken_folders(submission: Submission) -> dict[str, str]:
 def make_article(submission: Submission, taken_folders: Collection[str], now: datetime) -> Article:
     """Return a new article row.
 
-    Its folder is the first free candidate if the article is published, or else its private folder.
+    If the article is published, it gets the first free candidate folder, or else its private folder.
     """
     is_published = submission.status is PublicationStatus.PUBLISHED
     return Article(

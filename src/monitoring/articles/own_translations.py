@@ -1,6 +1,6 @@
-"""Reads the translations that publishers send with an article, and that are used instead of an engine's.
+"""Reads the translations that publishers send with an article. They replace translations by an engine.
 
-They are in `article.translations`: a map from locales to translations, or a list of objects that have a
+The field `article.translations` is a map from locales to translations, or a list of objects that have a
 locale field. Directus sends a list. Strapi names the field `localizations`. Other values in this field, such
 as Polylang's ids, are ignored. Has no side effects.
 """
@@ -26,8 +26,8 @@ _WORDS = frozenset((*FIELDS_FOR_READERS, *TAGS, "format"))
 def keep_own_translations(payload: dict[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
     """Return the payload with the publisher's translations collected in `FIELD`.
 
-    Translations that the payload lacks are taken from `kept`, the stored article. If a translation is null or
-    a draft in the payload, the publisher has withdrawn it, so it is omitted.
+    Translations that the payload lacks are taken from `kept`, the stored article. A translation that is null
+    or a draft in the payload is omitted, because the publisher has withdrawn it.
     """
     told = dict(_read(payload["article"]))
     own = {locale: one for locale, one in (dict(_read(kept)) | told).items() if one is not None}

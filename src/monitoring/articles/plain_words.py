@@ -30,7 +30,7 @@ def read_words(text: str) -> str:
 
 
 def name_folder(text: str | None) -> str:
-    """Make a folder name of lower-case ASCII letters, digits and single hyphens. It may be empty.
+    """Make a folder name from lower-case ASCII letters, digits and single hyphens. The name may be empty.
 
     Apostrophes are dropped, and other characters become hyphens, so words never merge. Letters of scripts
     that have capital letters are transliterated. Letters of other scripts are dropped.

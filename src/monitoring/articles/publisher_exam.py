@@ -23,7 +23,7 @@ TOLERANCE_SECONDS = 0.2
 class Lesson(StrEnum):
     """The response to the first request for an article.
 
-    Later requests for the same article get 202, except that 400 is followed by 400 again.
+    Later requests for the same article get 202, or 400 if the first response was 400.
     """
 
     UNAVAILABLE = "503 with Retry-After"
@@ -33,12 +33,13 @@ class Lesson(StrEnum):
 
 
 LESSONS = tuple(Lesson)
-SENT_AGAIN = {Lesson.UNAVAILABLE, Lesson.SILENT}  # after the other two, a correct publisher does not retry
+# The responses after which a correct publisher retries the article. After the other two, it does not.
+SENT_AGAIN = {Lesson.UNAVAILABLE, Lesson.SILENT}
 
 
 @dataclass(slots=True)
 class Trial:
-    """The article of a lesson, and its requests. `answered_at` is None before the first response."""
+    """The article of a lesson, and the requests for it. `answered_at` is None before the first response."""
 
     lesson: Lesson
     content: Sequence[str]
@@ -81,9 +82,9 @@ class PublisherExam:
     def receive(self, submissions: Sequence[Mapping[str, Any]], now: float) -> tuple[Lesson, Trial | None]:
         """Record a request. Returns the lesson that determines the response, and the trial that begins.
 
-        A trial begins with the first request for an article; for later requests, the trial is None. Articles
-        after the last lesson are accepted without a trial. As in the service, a retry may have a different
-        timestamp.
+        A trial begins with the first request for an article. For later requests, the trial is None. Articles
+        that arrive after the last lesson has started are accepted without a trial. As in the service, a retry
+        may have a different timestamp.
         """
         read = [read_submission(dict(each), datetime.now(UTC)) for each in submissions]
         identity = tuple(each.identity for each in read)
@@ -100,7 +101,7 @@ class PublisherExam:
         return lesson, self._trials[identity]
 
     def is_over(self, now: float) -> bool:
-        """Return whether every lesson has started and the waiting time of each is over."""
+        """Return whether every lesson has started and its waiting time is over."""
         trials = self._trials.values()
         return len(trials) == len(LESSONS) and all(self._has_ended(trial, now) for trial in trials)
 

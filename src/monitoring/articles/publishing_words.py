@@ -29,7 +29,7 @@ PUBLISHING_WORDS = {
     **dict.fromkeys(("publish", "public", "live", "restore"), PublicationStatus.PUBLISHED),
     **dict.fromkeys(("create", "new", "add", "update", "edit", "change"), PublicationStatus.PUBLISHED),
     **dict.fromkeys(("attach", "detach"), PublicationStatus.PUBLISHED),  # Ghost: a tag of the post changed
-    **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores drafts
+    **dict.fromkeys(("trash", "untrash"), PublicationStatus.UNPUBLISHED),  # WordPress restores as draft
 }
 # Nouns that may accompany the words above, as in `article.published` and `webhook.test`.
 _NOUNS = (
@@ -77,7 +77,7 @@ def _article_of(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _front_matter_of(payload: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the front matter fields with a single-word value. DEV and Hugo mark drafts in such fields."""
+    """Return the front matter fields with a single-word value. DEV and Hugo mark drafts with such fields."""
     texts = (text for name, text in _article_of(payload).items() if name in TEXTS and isinstance(text, str))
     front_matter = "\n".join(text[: front_matter_length(text)] for text in texts)
     return dict(_FIELD_OF_A_WORD.findall(front_matter))

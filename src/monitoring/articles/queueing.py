@@ -33,11 +33,11 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def queue_translations(article: Article, locales: Sequence[str], now: datetime) -> bool:
-    """Queue the translation into each locale whose translation is missing or of an older revision.
+    """Queue a translation into each of `locales` whose translation is missing or is of an older revision.
 
-    Runs in the caller's transaction. Returns whether there was any such locale. A worker that is translating
-    an earlier revision loses its claim, so it cannot store its result. Locales that are not in `locales`,
-    because they are no longer configured, are not queued.
+    Runs in the caller's transaction. Returns whether anything was queued. A worker that is translating an
+    earlier revision loses its claim, so it cannot store its result. Locales that are no longer configured are
+    not in `locales`, so they are not queued.
     """
     rows = Translation.filter(article_id=article.id, locale__in=locales)
     known = {row.locale for row in await rows.only("locale")}

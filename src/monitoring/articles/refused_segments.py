@@ -1,4 +1,4 @@
-"""Stores the segments that a translation left in English, each with the fault of the engine's output."""
+"""Stores the segments that a translation left in English, each with the fault in the engine's output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def find_refusals(translation_id: UUID) -> dict[str, Fault]:
 
 
 async def forget_refusals(article_id: UUID, locale: str, segment_hashes: Sequence[str]) -> None:
-    """Delete the faults of human-corrected segments, within the caller's transaction."""
+    """Delete the stored faults of segments that a person has corrected, within the caller's transaction."""
     of_locale = Translation.filter(article_id=article_id, locale=locale)
     rows = RefusedSegment.filter(translation_id__in=Subquery(of_locale.values("id")))
     await rows.filter(segment_hash__in=segment_hashes).delete()

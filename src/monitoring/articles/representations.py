@@ -98,7 +98,10 @@ def represent_segment(segment: TranslatedSegment) -> dict[str, Any]:
 
 
 def represent_segments(segments: Sequence[TranslatedSegment], *, has_more: bool) -> dict[str, Any]:
-    """Render `SegmentList`. Its cursor is the hash of the last segment, which is as long as a UUID."""
+    """Render `SegmentList`.
+
+    The cursor contains the hash of the last segment, encoded as a UUID because it has the same length.
+    """
     return {
         "segments": [represent_segment(segment) for segment in segments],
         "next_cursor": next_cursor(

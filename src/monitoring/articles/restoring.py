@@ -21,17 +21,14 @@ from monitoring.backends.current import current_backends
 
 @dataclass(slots=True)
 class Restored:
-    """How many originals were stored again, and how many translations were requeued.
-
-    Their files were missing.
-    """
+    """How many originals were stored again, and how many translations requeued, because of missing files."""
 
     originals: int = 0
     translations: int = 0
 
 
 async def restore_files(article_id: UUID | None = None) -> Restored:
-    """Store every missing original and queue every missing translation, for one article or all.
+    """Store every missing original and queue every missing translation, for one article or all articles.
 
     Existing files stay unchanged, except that exports in layouts other than `BLOG_EXPORT` are removed.
     Idempotent. The service may run at the same time. Raises `StorageUnavailable`.

@@ -26,8 +26,8 @@ LONGEST_PAUSE = max(BUDGET_INTERVAL, timedelta(seconds=max(MAX_RETRY_SECONDS, MA
 
 MAX_REASON_CHARACTERS = 500
 
-# An article fails when this many workers have died while translating it. After only one death, another
-# article that the worker was translating may have been the cause.
+# An article fails when this many workers have died while translating it. After only one death, the cause may
+# have been another article that the same worker was translating.
 MAX_WORKER_DEATHS = 3
 
 WORKER_STOPPED = "A worker stopped while translating this"
@@ -143,7 +143,7 @@ def retry_delay_seconds(attempts: int, chance: float, asked_seconds: float = 0) 
 
     The delay is an exponential backoff with full jitter, from 5 seconds to 15 minutes: eight attempts take
     half an hour on average. `asked_seconds` is the delay that the engine requested. The result is at least
-    that long, up to an hour.
+    that delay, or at least an hour if the engine requested more.
     """
     longest = min(FIRST_RETRY_SECONDS * 3.0 ** min(attempts - 1, 10), MAX_RETRY_SECONDS)
     backoff = MIN_RETRY_SECONDS + chance * (longest - MIN_RETRY_SECONDS)

@@ -247,7 +247,8 @@ async def _publish_again(submission: Submission, taken_folders: Collection[str],
 async def _withdraw(submission: Submission, _: Collection[str], now: datetime) -> Receipt:
     article, submission, kind = await _find_kept(submission)
     if kind in WITHDRAWALS:
-        if kind is SubmissionKind.UNPUBLISHED and submission.content_hash != article.content_hash:  # a draft
+        # The submission is a draft with changed content.
+        if kind is SubmissionKind.UNPUBLISHED and submission.content_hash != article.content_hash:
             await _revise(article, submission, now)
         await take_back(article, submission.status, now)
     elif kind is SubmissionKind.DUPLICATE:  # a failed publication may have left files

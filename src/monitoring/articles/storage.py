@@ -61,7 +61,7 @@ async def find_versions(slug: str, locale: str) -> Versions:
 
 
 async def find_missing_locales(slug: str, locales: Sequence[str]) -> set[str]:
-    """Return which of an article's locales lack a file. Raises `StorageUnavailable`."""
+    """Return those of `locales` in which the article lacks a file. Raises `StorageUnavailable`."""
     stored = set(await _configured_storage().list(slug))
     return {locale for locale in locales if not stored.issuperset(_paths(slug, locale))}
 
@@ -171,7 +171,7 @@ def _write_page(path: str, page: Mapping[str, Any]) -> bytes:
 def _paths(slug: str, locale: str) -> list[str]:
     """Return a locale's file paths, in the order of writing.
 
-    The JSON file is last. So once it is stored, the export of the same revision is stored, too.
+    The JSON file is last, so when it is stored, the export of the same revision is already stored.
     """
     page, export = f"{slug}/{locale}.json", _chosen_export()
     return [f"{slug}/{export.name_file(locale)}", page] if export else [page]

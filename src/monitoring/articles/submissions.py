@@ -31,7 +31,7 @@ from monitoring.articles.publishing_words import read_status
 from monitoring.articles.rules import SENT_FIELD, SOURCE_TIME_FIELDS
 from monitoring.articles.times import parse_time
 
-MAX_FIELD_CHARACTERS = 80  # of a field name in an error
+MAX_FIELD_CHARACTERS = 80  # of a field name in an error message
 MAX_TITLE_CHARACTERS = 1000
 MAX_TAG_CHARACTERS = 255
 MAX_TAGS = 1000
@@ -40,7 +40,7 @@ MAX_TAGS = 1000
 # revision.
 SUBMISSION_FIELDS = PUBLISHING_FIELDS | {"timestamp"}
 
-# Known fields. A long text in any other field may be the article's text under an unknown name.
+# Known fields. Long text in any other field may be the article's text under an unknown name.
 READ_FIELDS = SUBMISSION_FIELDS.union(TITLES, TAGS, OTHER_WORDS)
 
 # A value of an unknown field may be the article's text if it has at least this many words.
@@ -120,7 +120,7 @@ class Submission:
         )
 
     def find_unread_text(self) -> str | None:
-        """Return the name of an unknown field with a long text.
+        """Return the name of an unknown field with long text.
 
         Returns None if there is no such field, or if a known field contains the article's text.
         """
@@ -133,7 +133,10 @@ class Submission:
         return found and "".join(filter(str.isprintable, found))[:MAX_FIELD_CHARACTERS]
 
     def folders(self) -> Iterator[str]:
-        """Yield candidate folder names, best first. All except the first are unique to the article."""
+        """Yield candidate folder names, best first.
+
+        All except the first contain a hash of the article's identity, so no other article has them.
+        """
         article = self.payload["article"]
         names = (_write_name(article.get("slug")), read_title(self.payload), _write_name(article.get("id")))
         folder = next(filter(None, map(name_folder, names)), "article")

@@ -1,6 +1,6 @@
 """Sends a message for each due translation that has no recent message.
 
-This happens after a message was lost, a worker died, or a locale was added.
+A recent message is missing if a message was lost, a worker died, or a locale was added.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ async def queue_missing_locales() -> int:
 
 
 async def complete_older_articles() -> None:
-    """Fill in the tags and addresses of articles from earlier releases. Called once, at process start."""
+    """Fill in tags and addresses of articles that earlier releases stored. Called once, at process start."""
     async for revisions in page_through_articles():
         of_page = Article.filter(id__in=list(revisions))
         older = of_page.filter(Q(tags__isnull=True) | Q(address__isnull=True))

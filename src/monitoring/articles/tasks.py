@@ -28,7 +28,7 @@ async def ask_for_translation(article_id: str) -> None:
 async def translate_article(article_id: str) -> None:
     """Translate the due locales of an article, several at once. A redelivered message has no effect.
 
-    Without an engine or a blog storage nothing is attempted, and the translations stay queued.
+    If there is no engine or no blog storage, nothing is attempted, and the translations stay queued.
     """
     log_article(UUID(article_id))
     runner = current_engine()
@@ -52,7 +52,8 @@ async def translate_test_article(article_id: str) -> None:
 
 async def _translate_due(article_id: str, runner: EngineRunner, reading: SharedReading) -> None:
     while True:
-        # The claim comes after both locks, so a waiting translation loses no attempt if the process dies.
+        # The claim is made after both locks are acquired. So if the process dies while waiting for a lock,
+        # no attempt is lost.
         async with AsyncExitStack() as turn:
             await turn.enter_async_context(reading.one_locale)
             async with runner.lock.hold(partial(needs_to_be_alone, UUID(article_id))):

@@ -47,7 +47,7 @@ MOST_SENT = 100
 
 _UNCHANGED = (SubmissionKind.DUPLICATE, SubmissionKind.STALE)
 
-# A single thread, because live articles have priority and need the memory.
+# There is only one thread, because live articles have priority and need the memory.
 _threads = ThreadPoolExecutor(1, thread_name_prefix="test-articles")
 
 
@@ -79,7 +79,10 @@ async def delete_test_article(article_id: UUID, if_match: str | None = None) -> 
 
 
 async def rehearse_translation(article_id: UUID) -> None:
-    """Translate a test article with the demonstration engine, and store only the new states. Idempotent."""
+    """Translate a test article with the demonstration engine. Idempotent.
+
+    Stores only the resulting state of each translation, not its text.
+    """
     article = await TestArticle.get_or_none(id=article_id, is_due=True)
     if article is None:
         return

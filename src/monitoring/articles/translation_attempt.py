@@ -69,8 +69,8 @@ class SharedReading:
     """A parsed article, shared by all locales that a worker translates at the same time.
 
     A task holds the lock `one_locale` while it claims a locale and the article is parsed. If the article is
-    small, the lock is then released, and several locales are translated in parallel. If it is large, the lock
-    is held until the locale is translated, because each parallel translation would use much memory.
+    small, the lock is then released, and several locales are translated in parallel. If the article is large,
+    the lock is held until the locale is translated, because each parallel translation would use much memory.
     """
 
     def __init__(self, runner: EngineRunner) -> None:
@@ -95,7 +95,7 @@ class SharedReading:
     async def _read(self, article: Article) -> SourceArticle:
         source = await self._runner.read(without_own_translations(article.payload))
         await note_uses(article.id, list(source.hashes.values()))
-        settings = current_backends().settings  # the article is read again only if a setting needs it
+        settings = current_backends().settings  # the texts are parsed again only for settings that need it
         if settings.site_page_url:
             links = await self._runner.find_links(*with_each_own_translation(article.payload))
             self.has_links = await note_links(article, links)
@@ -135,7 +135,7 @@ async def attempt_translation(
         note_refusal("task", error)
         return await _try_later(claim, STORAGE_AWAY)
     except DatabaseUnavailable:
-        raise  # nothing can be stored, but the claim expires by itself
+        raise  # nothing can be stored, but the claim expires on its own
     except Exception:
         log.exception("The translation into %s failed", claim.row.locale)
         return await _try_later(claim, UNEXPECTED)

@@ -79,7 +79,7 @@ async def remember_segments(article_id: UUID, engine: str, locale: str, learned:
 async def forget_segments(article: Article) -> None:
     """Delete the segments that no other article uses, within the caller's transaction.
 
-    Deletions run one after another. If two articles with a common segment were deleted at the same time, each
+    Deletions run one at a time. If two articles with a common segment were deleted at the same time, each
     deletion would keep the segment for the other article.
     """
     await hold_forgetting(current_backends().database.context.db())
@@ -121,7 +121,7 @@ async def _insert(
     article_id: UUID,
     **conflicts: Any,  # noqa: ANN401 - of two models
 ) -> None:
-    """Insert a row for each item, unless the article is deleted. `items` are sorted, to avoid deadlocks."""
+    """Insert a row for each item, unless the article is deleted. Sorted `items` prevent deadlocks."""
     for batch in batches(items):
         rows = list(map(make_row, batch))
         async with transaction():

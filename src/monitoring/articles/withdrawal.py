@@ -29,7 +29,8 @@ from monitoring.contract.entity_tags import is_current, version_of
 from monitoring.contract.problems import Problem
 from monitoring.logs import log_article
 
-# A stalled worker may store a translation after the files were removed, until this long after the withdrawal.
+# A stalled worker may still store a translation up to this long after the withdrawal, when the article's
+# files have already been removed.
 LATE_FILES = timedelta(minutes=15)
 
 REMOVALS_A_SWEEP = 100
@@ -73,8 +74,8 @@ async def take_back(
 ) -> None:
     """Withdraw a locked article within the caller's transaction. The caller saves the article.
 
-    Its translation rows are deleted, so that workers can no longer store translations. The translation memory
-    keeps an unpublished article's segments, but drops those that only a deleted article had.
+    Its translation rows are deleted, so that workers can no longer store translations. If the article is
+    deleted, segments that no other article has are also deleted from the translation memory.
     """
     article.status, article.withdrawn_at, article.updated_at = status, now, now
     mark_files(article, now)
@@ -104,7 +105,7 @@ def mark_files(article: Article, now: datetime) -> None:
 async def mark_leftovers(
     article: Article, submission: Submission, taken_folders: Collection[str], now: datetime
 ) -> None:
-    """Schedule the removal of the page that a failed publication of a new article has left behind.
+    """Schedule the removal of the page left behind by a failed publication of a new article.
 
     If the blog storage is unavailable, the page is not found, and the withdrawal still succeeds.
     """
@@ -169,6 +170,9 @@ async def withdraw_again() -> None:
 
 
 def _has_files_to_remove() -> Q:
-    """Match articles whose files are due for removal, or were scheduled too late by a clock that is fast."""
+    """Return a filter for articles whose files are due for removal.
+
+    Removals that a fast clock has scheduled too late are due, too.
+    """
     now = current_backends().clock.now()
     return Q(remove_at__lte=now) | Q(remove_at__gt=now + LATE_FILES + TOLERANCE)

@@ -2,8 +2,8 @@
 
 A file contains an article in one locale. Each unit is a segment, and its id is the segment's hash. The inline
 codes `<g1>words</g1>` and `<x2/>` become `<pc id="g1">words</pc>` and `<ph id="x2"/>`. A custom attribute of
-each unit has a hash of its original target. A target that still matches the hash is ignored, so that unedited
-units change nothing, even if the file is old.
+each unit contains a hash of the unit's original target. A target that still matches the hash is ignored, so
+that unedited units change nothing, even if the file is old.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ NAMESPACE = "urn:oasis:names:tc:xliff:document:2.0"  # of all 2.x versions
 
 _OWN_NAMESPACE = "urn:monitoring:translation"
 
-# The nesting depth of a target: more than real markup and tools' annotations need.
+# The maximum nesting depth of a target, which is more than real markup and tools' annotations need.
 MAX_DEPTH = 100
 
 _CODE_ID = re.compile(r"[gx]\d{1,6}")
 
 
 class NoXliff(Exception):  # noqa: N818 - what the caller gave
-    """A file is not an XLIFF file that `write_xliff` has written. The message is meant for people."""
+    """A file was not written by `write_xliff`. The message is meant for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def read_xliff(content: bytes) -> EditedTranslation:
     """
     try:
         root = ET.fromstring(content)  # noqa: S314 - expat limits entities, and loads none from elsewhere
-    except (ET.ParseError, LookupError, ValueError) as error:  # the last two: unknown encodings
+    except (ET.ParseError, LookupError, ValueError) as error:  # the last two are for unknown encodings
         raise NoXliff(f"It is no XML that can be read: {error}") from None
     files = root.findall(_name("file"))
     locale = root.get("trgLang")

@@ -1,6 +1,6 @@
-"""Exports write files for static site generators, which are stored next to the JSON files.
+"""Exports render files for static site generators. These files are stored next to the JSON files.
 
-There is one exported file per locale of an article, in the layout that `BLOG_EXPORT` names.
+Each locale of an article has one exported file, in the layout that `BLOG_EXPORT` names.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from monitoring.articles.exports.collections import CollectionExport
 from monitoring.articles.exports.pages import StoredPage, find_address, find_text
 from monitoring.articles.translation.memory_budget import MOST_BYTES, predict_bytes
 
-# Image addresses that Astro does not resolve as files: root-relative ones, and those with a scheme that Astro
-# can parse.
+# Matches image addresses that Astro does not resolve as files: root-relative addresses, and addresses with a
+# scheme that Astro can parse.
 _NO_FILE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?#]|\Z)|(?:data|blob|cid):|[/#]|\Z", re.IGNORECASE)
 _ALIAS = re.compile(r"[@~]/")
 
@@ -20,14 +20,14 @@ _ALIAS = re.compile(r"[@~]/")
 class AstroExport(CollectionExport):
     """A collection for Astro.
 
-    Astro resolves relative image addresses as files. A missing file fails the build.
+    Astro resolves relative image addresses as files. A missing file makes the build fail.
     """
 
     def _write_text(self, page: StoredPage) -> str:
-        """Return the text, with HTML in place of images whose addresses Astro would resolve.
+        """Return the text. Images whose addresses Astro would resolve as files are written as HTML.
 
-        Astro does not change HTML. Relative addresses are resolved against the address of the article or its
-        website, if the publisher sent one.
+        Astro does not process addresses in HTML. Relative addresses are resolved against the address of the
+        article or of its website, if the publisher sent one.
         """
         text = find_text(page)
         if "![" not in text:
@@ -56,7 +56,7 @@ def _with_images_as_html(text: str, base: str) -> Iterator[str]:
 def _write_image(address: str, title: str, words: str, base: str) -> str:
     """Return an image as HTML, followed by an empty comment.
 
-    Without the comment, the line might start an HTML block, in which Markdown is literal.
+    Without the comment, the line might start an HTML block, in which Markdown is not rendered.
     """
     attributes = {"src": _complete(address, base), "alt": words, "title": title}
     written = "".join(

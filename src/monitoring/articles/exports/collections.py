@@ -1,4 +1,4 @@
-"""Exports pages for Next.js content collections and Eleventy, as in `shoes/pt-BR.md`. Has no side effects."""
+"""Exports pages for Next.js content collections and Eleventy: `shoes/pt-BR.md`. Has no side effects."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class CollectionExport:
 
 
 class EleventyExport(CollectionExport):
-    """A collection for Eleventy that prevents it from running templates in publishers' content.
+    """A collection for Eleventy, which is prevented from running templates in publishers' content.
 
     By default, Eleventy renders Markdown with Liquid first, so the front matter disables that. Eleventy also
     creates a collection for each entry in `tags`, which fails for names such as `constructor`. So the tags

@@ -66,9 +66,9 @@ class HugoExport:
 
 
 def _pin_headings(text: str, ids: Sequence[str]) -> str:
-    """Return the text with the ids of the English headings added, as in `## Palabras {#words}`.
+    """Return the text with the English heading ids added to its headings, as in `## Palabras {#words}`.
 
-    Otherwise Hugo would derive ids from the translated headings. Links to headings in the text are updated.
+    Otherwise Hugo would derive ids from the translated headings. Links to the text's headings are updated.
     """
     if not ids or predict_bytes(text, is_markdown=True) > MOST_BYTES:
         return text
@@ -105,7 +105,7 @@ def _changed(text: str, changes: Iterable[tuple[int, int, str]]) -> Iterator[str
 
 
 def escape_shortcodes(text: str) -> str:
-    """Return the text with shortcodes escaped, because an unknown one fails the build of the whole site.
+    """Return the text with shortcodes escaped, because an unknown shortcode makes the site's build fail.
 
     `{{< x >}}` becomes `{{</* x */>}}`, which Hugo prints without the comment markers. In an unclosed
     shortcode, `<` or `%` becomes a character reference.

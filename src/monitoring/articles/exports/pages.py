@@ -63,9 +63,9 @@ def find_address(page: StoredPage) -> str:
 
 
 def find_tags(page: StoredPage) -> list[str]:
-    """Return the distinct tags that are valid paths, because site generators use tags as paths.
+    """Return the distinct tags, without those that are not valid paths, such as `..`.
 
-    For example, `..` is omitted.
+    Site generators use tags as paths.
     """
     words = (" ".join(tag.split()) for tag in name_tags(page["delivery"]["article"]))
     return list(dict.fromkeys(filter(_is_path, words)))
@@ -76,10 +76,10 @@ def _is_path(tag: str) -> bool:
 
 
 def find_date(page: StoredPage) -> datetime:
-    """Return the publication time, or the arrival time of the revision if none can be parsed.
+    """Return the publication time, or the revision's arrival time if no publication time can be parsed.
 
-    If the publication time is later than the arrival, the arrival time is returned, because site generators
-    omit pages with a date in the future.
+    If the publication time is later than the arrival time, the arrival time is returned, because site
+    generators omit pages with a date in the future.
     """
     received_at = read_timestamp(page["received_at"])
     return min(read_publication_time(page["delivery"]) or received_at, received_at)
@@ -91,7 +91,7 @@ def find_changed_at(page: StoredPage) -> datetime:
 
 
 def find_text(page: StoredPage) -> str:
-    """Return the article's text as Markdown, without any front matter in the publisher's text."""
+    """Return the article's text as Markdown. Front matter in the publisher's text is removed."""
     text, text_format = find_source(page["delivery"]["article"])
     text = unwrapped(text)
     if text_format is TextFormat.HTML:
@@ -101,7 +101,7 @@ def find_text(page: StoredPage) -> str:
 
 
 def find_heading_ids(payload: Mapping[str, Any]) -> list[str]:
-    """Return the ids that site generators derive from the headings of an English text, in order.
+    """Return the ids that site generators derive from the headings of the English text, in order.
 
     The list is empty if the text is not Markdown, or if parsing it would take too much memory.
     """
@@ -117,7 +117,7 @@ def find_heading_ids(payload: Mapping[str, Any]) -> list[str]:
 def find_source(article: Mapping[str, Any]) -> tuple[str, TextFormat]:
     """Return the article's text and its format.
 
-    Fields that the OpenAPI document names are preferred to fields with other names. Within each of these two
+    Fields that are named in the OpenAPI document are preferred to other fields. Within each of these two
     groups, Markdown is preferred to HTML.
     """
     texts = {name: text for name, text in article.items() if name in TEXTS and text and isinstance(text, str)}
@@ -163,7 +163,7 @@ def write_yaml(value: Any, **style: Any) -> str:  # noqa: ANN401  - JSON, and Py
 
 
 def _hold_together(html: str) -> str:
-    """Return HTML as a single HTML block of Markdown.
+    """Return HTML as a single HTML block in Markdown.
 
     Blank lines are replaced, because they would end the block (CommonMark 4.6).
     """

@@ -21,5 +21,5 @@ class Export(Protocol):
         ...
 
     def write_file(self, page: Mapping[str, Any]) -> str:
-        """Return the content of the file for a page of the blog storage (see docs/blog-storage.md)."""
+        """Return the content of the file for a page from the blog storage (see docs/blog-storage.md)."""
         ...

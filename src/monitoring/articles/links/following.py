@@ -48,10 +48,10 @@ async def note_links(article: Article, links: Sequence[PageLink]) -> bool:
 
 
 async def find_targets(payload: Mapping[str, Any], links: Sequence[PageLink], locale: str) -> dict[str, str]:
-    """Return the addresses of translations into `locale` that links lead to, keyed by link address.
+    """Map the address of each link to the address of the linked article's translation into `locale`.
 
-    A link address is omitted if it matches several articles, or if its article has no translation into
-    `locale`.
+    A link address is omitted if it does not lead to exactly one article, or if that article has no
+    translation into `locale`.
     """
     keys = _keys(payload, {link.address for link in links})
     articles = await _find_articles({key for of_address in keys.values() for key in of_address})
@@ -79,7 +79,7 @@ async def follow_links_of(page: Mapping[str, Any], locale: str) -> dict[str, Any
 
 
 async def follow_changes(since: datetime | None) -> None:
-    """Update the links in stored pages whose target articles changed after `since`. Idempotent.
+    """In stored pages, update the links to articles that have changed since `since`. Idempotent.
 
     If `since` is None, all links to other articles are updated. If `StorageUnavailable` is raised, some pages
     may be outdated.
@@ -139,7 +139,7 @@ async def _find_articles(keys: Collection[str]) -> dict[str, UUID]:
 
 
 def _is_stored() -> Q:
-    """Return a filter for translations with a stored page for readers, even if from an earlier revision."""
+    """Return a filter for translations with a stored page for readers, even one of an earlier revision."""
     is_there = Q(translated_at__isnull=False) | Q(engine__isnull=False)
     return is_there & Q(is_demonstration=False, locale__in=current_backends().settings.locales)
 

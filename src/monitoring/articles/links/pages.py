@@ -22,7 +22,7 @@ _NOT_IN_MARKDOWN = str.maketrans({"(": "%28", ")": "%29", "|": "%7C"})
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A link in a text of an article. `field` is the name of the text's field.
+    """A link in one of an article's texts. `field` is the name of the field with the text.
 
     `start` and `end` are the span of the address in characters. `address` is the address that the publisher
     sent.
@@ -35,7 +35,7 @@ class PageLink:
 
 
 def find_page_links(payload: Mapping[str, Any]) -> list[PageLink]:
-    """Return the links in the texts of a payload, in which no link address has been replaced yet."""
+    """Return the links in a payload's texts. The link addresses must still be the publisher's."""
     texts = {
         str(path[1]): found
         for path, found in texts_for_readers(payload).items()
@@ -50,7 +50,7 @@ def find_page_links(payload: Mapping[str, Any]) -> list[PageLink]:
 
 
 def read_links(page: Mapping[str, Any]) -> list[PageLink]:
-    """Return the links listed in a page. Invalid links are skipped: other programs may have written them."""
+    """Return the links listed in a page. Skip invalid links, which other programs may have written."""
     article, links = page["delivery"]["article"], list[PageLink]()
     for told in page.get("links") or ():
         match told:

@@ -15,8 +15,8 @@ from monitoring.contract.problems import Problem
 Submissions: TypeAlias = "list[dict[str, Any]]"
 Adapt: TypeAlias = "Callable[[Mapping[str, Any]], Submissions | None]"
 
-# Each adapter returns None for another publisher's payload. The OpenAPI document lists the publishers'
-# schemas in the same order. So each adapter gets only payloads that are valid under its publisher's schema.
+# Each adapter returns None for another publisher's payload. The order is that of the publishers' schemas in
+# the OpenAPI document. So a payload that an adapter converts is valid under that publisher's schema.
 ADAPTERS: tuple[Adapt, ...] = (ghost.adapt, outrank.adapt, wordpress.adapt, wp_webhooks.adapt)
 
 
@@ -24,14 +24,14 @@ def read_submissions(payload: dict[str, Any], trigger: str | None = None) -> Sub
     """Return the submissions in a schema-valid payload, one per article.
 
     A test is returned unchanged. So is a payload with `article`, because it already has the OpenAPI
-    document's format. `trigger` is the value of the header `X-WP-Webhook-Name`. It is needed because the
-    payload of WP Webhooks does not show that a post was deleted. Raises Problem if there is no article.
+    document's format. `trigger` is the value of the header `X-WP-Webhook-Name`. Only this header shows that a
+    post was deleted in WP Webhooks, because the payload does not. Raises Problem if there is no article.
     """
     if "article" in payload or is_test_submission(payload):
         return [payload]
     event = trigger if trigger == wp_webhooks.DELETION else payload.get("event")
     adapted = next(filter(None, (adapt(payload) for adapt in ADAPTERS)), None)
-    if adapted is None:  # the schema allows some tests that this function does not recognize
+    if adapted is None:  # the schema allows some tests that `is_test_submission` does not recognize
         raise Problem("invalid_field", field="article", problem="is required")
     return [_without_nulls({"event": event} | submission) for submission in adapted]
 

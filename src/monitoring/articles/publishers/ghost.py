@@ -49,7 +49,7 @@ def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 def _read_status(post: Mapping[str, Any]) -> str:
     """Return "published" if the post is published and public, else "draft".
 
-    So posts for members only, and posts with the status `sent`, which were only emailed, count as drafts.
+    Posts for members only count as drafts. So do posts with the status `sent`, which were only emailed.
     """
     is_public = post.get("visibility") in (None, "public")
     return "published" if is_public and post.get("status", "published") == "published" else "draft"

@@ -14,7 +14,10 @@ def plain_text(rendered: str | None) -> str | None:
 
 
 def latest_gmt(*times: str | None) -> str | None:
-    """Return the latest of several WordPress GMT times, with a `Z`, or None. `0000-00-00` means no time."""
+    """Return the latest of several WordPress GMT times, with a `Z` appended, or None if there is none.
+
+    `0000-00-00` means that there is no time.
+    """
     told = [time.strip().replace(" ", "T") for time in times if time and not time.startswith("0000")]
     return f"{max(told).removesuffix('Z')}Z" if told else None
 

@@ -23,5 +23,5 @@ class Addresses:
         return address.replace("{slug}", slug)
 
     def of_file(self, name: str) -> str:
-        """Return the address of a file in the site root, the folder above the first placeholder."""
+        """Return the address of a file in the site root, which is the folder above the first placeholder."""
         return f"{self.pattern.partition('{')[0].rpartition('/')[0]}/{name}"

@@ -36,7 +36,7 @@ async def hash_state(pattern: str) -> str:
 
 
 async def page_through_site() -> AsyncIterator[tuple[str, Mapping[str, datetime]]]:
-    """Yield each article's folder, and the last change of its page by locale. The oldest article is first."""
+    """Yield each article's folder and when its page in each locale last changed, oldest article first."""
     async for revisions in page_through_articles():
         ids = list(revisions)
         translated: dict[UUID, dict[str, datetime]] = {article_id: {} for article_id in ids}
@@ -49,9 +49,9 @@ async def page_through_site() -> AsyncIterator[tuple[str, Mapping[str, datetime]
 
 
 async def find_newest(locale: str, most: int) -> Sequence[tuple[str, object]]:
-    """Return the folders of up to `most` newest articles in a locale, each with a marker.
+    """Return the folders of the newest articles in a locale, at most `most`, each with a marker.
 
-    The marker changes whenever the page changes.
+    An article's marker changes whenever its page changes.
     """
     if locale == SOURCE_LOCALE:
         articles = _published().order_by("-id").limit(most)

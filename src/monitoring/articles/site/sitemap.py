@@ -13,8 +13,8 @@ from monitoring.articles.site.addresses import Addresses
 from monitoring.articles.site.xml import DECLARATION, write_text
 from monitoring.contract.timestamps import write_timestamp
 
-# The protocol allows 50,000 URLs and 50 MB. The size is smaller here, because a blog storage must store a
-# file within four seconds.
+# The protocol allows 50,000 URLs and 50 MB per file. The size limit here is smaller, because the blog storage
+# must store a file within four seconds.
 MOST_URLS = 50_000
 MOST_BYTES = 4 * 1024 * 1024
 

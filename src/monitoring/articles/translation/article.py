@@ -73,11 +73,11 @@ _PAYLOAD = {"article": _ARTICLE, "main_image": _IMAGE}
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Disable the garbage collector while an article is parsed, because collecting stops every thread.
+    """Disable the garbage collector while an article is parsed, because a collection stops every thread.
 
     Parsing creates millions of objects that the collector would visit, but no reference cycles to collect. If
     several threads parse articles, only the first thread disables the collector, and enables it again once
-    its own article is parsed. So the collector still runs between articles.
+    its own article is parsed. So the collector still runs from time to time.
     """
     if not gc.isenabled():
         yield
@@ -210,7 +210,7 @@ def _left_alone(documents: "TranslatedDocuments") -> frozenset[str]:
     return frozenset().union(*(document.left_alone for document in documents.values()))
 
 
-Path = tuple[str | int, ...]  # of a field in a payload, such as ("article", "images", 0, "alt")
+Path = tuple[str | int, ...]  # the path of a field in a payload, such as ("article", "images", 0, "alt")
 Texts = dict[Path, tuple[TextFormat, str]]
 
 

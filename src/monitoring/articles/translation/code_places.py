@@ -1,4 +1,4 @@
-"""Checks where an engine has put inline codes, because a code inside a word would mark up only part of it.
+"""Checks the positions of inline codes in an engine's translation. For example, none may split a word.
 
 Has no side effects.
 """
@@ -11,8 +11,8 @@ from unicodedata import category
 from monitoring.articles.translation.inline_codes import CODE
 from monitoring.articles.translation.scripts import is_without_spaces
 
-# Languages in which a suffix of a word may follow a code, and languages in which "the" or "and" is a prefix
-# of the next word.
+# Languages in which a word's suffix may follow a code, and languages in which "the" or "and" is written as a
+# prefix of the next word.
 _WITH_ENDINGS = frozenset("az et eu fi hu ka kk kn ky ml mn mr ta te tk tr tt uz".split())  # noqa: SIM905 - a table
 _WITH_PREFIXES = frozenset(("ar", "he", "fa", "ur"))
 

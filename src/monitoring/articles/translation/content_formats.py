@@ -36,7 +36,7 @@ _NAMES = {
     **dict.fromkeys(("html", "text/html"), TextFormat.HTML),
 }
 
-_LONGEST_BEGINNING = 100_000  # characters, enough to determine the format
+_LONGEST_BEGINNING = 100_000  # this many characters are enough to determine the format
 _HTML_BLOCK_END = re.compile(r"</(?:p|h[1-6]|li|div|ul|ol|table|section|article|body)\s*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
 _STRONG_SIGN = re.compile(r"^ {0,3}(?:#{1,6} |```|~~~)|\]\(", re.MULTILINE)
@@ -49,7 +49,7 @@ _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 
 
 def content_format(name: object, content: str) -> TextFormat:
-    """Return the format of an article's content: the declared format, else the detected one.
+    """Return the format of an article's content: the declared format, or else the detected format.
 
     Content declared as HTML counts as Markdown if it has paragraphs without any tag, or Markdown headings,
     code or links outside all elements.

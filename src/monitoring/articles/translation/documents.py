@@ -27,8 +27,8 @@ from monitoring.articles.translation.untranslated import opaque_pattern
 if TYPE_CHECKING:  # these imports would load a library
     from monitoring.articles.translation.markdown_structure import SourceStructure
 
-# Limits the search for blocks whose translation changes a document's structure. Within this limit, several
-# such blocks can be found in a 10 KB article.
+# The maximum number of characters to parse in the search for blocks whose translation changes a document's
+# structure. It is enough to find several such blocks in a 10 KB article.
 MOST_CHARACTERS_READ = 500_000
 
 
@@ -50,7 +50,7 @@ class SourceDocument:
     source: str
     text_format: TextFormat
     template: Template
-    structure: SourceStructure | None = None  # of Markdown, after the front matter
+    structure: SourceStructure | None = None  # only for Markdown, without the front matter
 
     def segments(self) -> list[str]:
         """Return the segments for an engine to translate."""

@@ -9,9 +9,9 @@ _FENCED = re.compile(
 
 
 def unwrapped(text: str) -> str:
-    """Return the text without the code fence around all of it, if the fence is labelled Markdown or HTML.
+    """Return the text without the code fence around it, if there is one that is labelled Markdown or HTML.
 
-    Opening fences inside must name a language, because a fence without one would close the outer fence.
+    The fence is kept if an opening fence inside it names no language, because such a fence would close it.
     """
     fenced = _FENCED.fullmatch(text.rstrip())
     if not fenced:

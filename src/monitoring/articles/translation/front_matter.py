@@ -16,7 +16,7 @@ _LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 
 
 def front_matter_length(source: str) -> int:
-    """Return the length of the byte order mark and the YAML, TOML or JSON front matter at the start."""
+    """Return the length of the YAML, TOML or JSON front matter, including a byte order mark before it."""
     start = len(_BYTE_ORDER_MARK) if source.startswith(_BYTE_ORDER_MARK) else 0
     if front_matter := _FRONT_MATTER.match(source, start):
         return front_matter.end()

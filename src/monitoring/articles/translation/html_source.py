@@ -44,9 +44,7 @@ def html_atoms(
 ) -> Iterator[Atom]:
     """Yield the atoms of HTML, which are its pieces of text and markup.
 
-    All atoms get the block number `block`.
-
-    `text_format` overrides the format of text outside attributes.
+    All atoms get the block number `block`. `text_format` overrides the format of text outside attributes.
     """
     text_format = text_format or _text_format(brand_names)
     for token in tokenize(source):

@@ -1,6 +1,6 @@
 """Splits HTML into tokens like the HTML standard's tokenizer, without loss.
 
-Concatenated, the tokens are the source. Hostile input takes linear time, because quantifiers are possessive,
+The concatenated tokens equal the source. Hostile input takes linear time, because quantifiers are possessive,
 and because anything unclosed extends to the end, as in a browser.
 """
 
@@ -74,8 +74,8 @@ def tokenize(source: str) -> Iterator[Token]:
                 yield Token(TokenKind.OTHER, source[position:])
                 return
             if text := source[position:end]:
-                # To a browser, `<` is text here. To the author or another parser it may be markup, so such
-                # text stays unchanged.
+                # A browser treats this `<` as text. The author or another parser may treat it as markup, so
+                # this text stays unchanged.
                 yield Token(TokenKind.OTHER if "<" in text else TokenKind.TEXT, text)
             position = end
 

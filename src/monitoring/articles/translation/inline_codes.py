@@ -28,7 +28,7 @@ def plain_text(text: str) -> str:
 
 
 def accepted(segment: str, answer: object) -> str | None:
-    """Return `answer`, an engine's translation of `segment`, cleaned, or None if it must not be used.
+    """Return the cleaned `answer`, an engine's translation of `segment`, or None if it must not be used.
 
     `answer` must have the same inline codes as `segment`, well nested, each in the same parent. It must not
     remove the words from a pair of codes, or add a `<`. The result is always printable, on one line and
@@ -47,7 +47,7 @@ def accepted(segment: str, answer: object) -> str | None:
 
 
 def readable(text: str) -> str:
-    """Return a segment with `&` and `<` unescaped, as people type them, unless that is ambiguous."""
+    """Return a segment with `&` and `<` unescaped, for people to read and edit, unless that is ambiguous."""
     shown = html.unescape(text)
     return shown if accepted(text, shown) == text else text
 

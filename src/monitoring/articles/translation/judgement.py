@@ -1,7 +1,7 @@
 """Checks whether the output of an engine is a translation. Has no side effects.
 
-If a good translation is rejected, a paragraph stays in English. If a bad one is accepted, it appears on the
-site. In doubt, the rules reject a translation. But rules about words apply only to texts with a minimum
+If a good translation is rejected, a paragraph stays in English. If a bad translation is accepted, it appears
+on the site. The rules reject a doubtful translation. But rules about words apply only to texts with a minimum
 number of words.
 """
 
@@ -34,7 +34,7 @@ class Fault(StrEnum):
 
     EMPTY = "empty"  # no words
     MARKUP = "markup"  # broken codes, or codes that split words
-    BORDERS = "borders"  # quotes or Markdown markers that are new, or quotes that are missing
+    BORDERS = "borders"  # new quotes or Markdown markers, or missing quotes
     NUMBERS = "numbers"  # a number is missing or new
     ADDRESSES = "addresses"  # a new URL, e-mail address, placeholder or shortcode
     LENGTH = "length"  # cut off, or much too long
@@ -55,18 +55,18 @@ FEWEST_COMMON_WORDS = 3  # lower-case words; a text with this many is not a name
 LONGEST_RATIO = 3.0
 SHORTEST_RATIO, SHORTEST_RATIO_OF_IDEOGRAPHS = 0.4, 0.12
 MORE_CHARACTERS = 40  # any translation may be this much longer than its source
-MOST_ENGLISH = 0.25  # share of all words
-FEWEST_IN_SCRIPT = 0.3  # share of the letters in words that are not in the source
+MOST_ENGLISH = 0.25  # from this share of frequent English words on, a text counts as English
+FEWEST_IN_SCRIPT = 0.3  # minimum share of letters in the right script, in words that are not in the source
 LONGEST_REPEATED_WITHOUT_SPACES = 30  # letters
 
-# Words that together are frequent only in English.
+# Frequent English words. No other language uses several of them often.
 _FREQUENT_WORDS = """
     the and of to with that this for you your are was have from will not can't it's i'm is but by they which
     there their what when who would about into than them its these be been has an or if we our i'd don't
 """
 _ENGLISH_WORDS = frozenset(_FREQUENT_WORDS.split())
 
-# Models' introductions before a translation, which end with a colon that the source lacks.
+# Introductions that models put before a translation. They end with a colon that the source lacks.
 _PREAMBLE = re.compile(
     r"(?:sure|certainly|of course|here(?:'s| is| are)|translation|translated text"
     r"|claro|por supuesto|aquí (?:está|tienes|teniu)|traducción|traducció|aqui está|tradução"
@@ -74,7 +74,7 @@ _PREAMBLE = re.compile(
     r"|(?:好的|以下|翻译|はい)[^。]{0,40}[:\uff1a]",
     re.IGNORECASE,
 )
-# Models' refusals, and their remarks at the end.
+# Models' refusals, and remarks that models add at the end.
 _CHATTER = re.compile(
     r"^`{3}|`{3}$"
     r"|\b(?:as an ai|i'm sorry|i am sorry|i can't help|i cannot"
@@ -100,8 +100,9 @@ _OTHER_QUOTE = re.compile(r"['\u2018-\u201b\u2013\u2014]")  # some languages quo
 _SENTENCE_END = re.compile(r"[.!?\u2026]\Z")
 _ANY_END = re.compile(r"[^\w\s]\Z")
 
-# Translators may replace "not" with a word such as "invalid", "fail", "stop" or "only", so these count too.
-# In other languages such a list rejected too many good translations (docs/translation.md).
+# Translators may replace "not" with a word such as "invalid", "fail", "stop" or "only", so such words count
+# as negations, too. For other languages, such a list rejected too many good translations
+# (docs/translation.md).
 _NEGATING_WORDS = {
     "es": r"""no|nunca|jamás|sin|ni|ning[uú]n\w*|nada|nadie|tampoco|salvo|excepto|s[oó]lo|únicamente|antes
         |in(?:v[aá]l|corr|cap|exis|sufic|acces|dispo|compat|activ)\w*|impo\w+|imp[ií]d\w*|des(?:act|hab|con|pub|ac)\w*
@@ -119,7 +120,7 @@ _NEGATIONS = {
 }
 
 
-# An actual negation: not "whether or not", "if not" or "not only".
+# Matches a negation. "Whether or not", "if not" and "not only" do not count as negations.
 _ENGLISH_NEGATION = re.compile(
     r"(?<!\bor )(?<!\bif )\b(?:not(?! only\b| limited\b)|never|cannot|no longer|\w+n['\u2019]t)\b",
     re.IGNORECASE,
@@ -130,7 +131,7 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
     """Return the first fault of a translation whose inline codes are correct, or None if it has none.
 
     `segment` is English, `answer` is its translation, `target` is a BCP 47 locale, and `terms` are the
-    operator's.
+    operator's terms.
     """
     source, text = read_source(segment), plain_text(answer)
     # Rules after the first fault are not evaluated.

@@ -20,7 +20,7 @@ LEAST_POSSIBLE = 0.02  # probability at which the locale's language is still pos
 # Without this lock, threads that start at the same time would each load the model.
 _reading = Lock()
 
-# Languages that have another code in the model, or that the model cannot distinguish from others.
+# Languages for which the model uses a different code, or which it cannot distinguish from other languages.
 _CODES = {
     "nb": ("no", "nn"),
     "no": ("nn",),
@@ -36,8 +36,8 @@ _CODES = {
 def is_clearly_not(locale: str, text: str, *, has_spaces: bool = True) -> bool:
     """Return whether a text is clearly not in the language of a BCP 47 locale.
 
-    Returns False in doubt. That is the case if the text is short, if no other language is likely enough, or
-    if the locale's language is possible or unknown to the model.
+    Returns False if the text is short, if no other language is likely enough, or if the locale's language is
+    possible or unknown to the model.
     """
     fewest = FEWEST_LETTERS if has_spaces else FEWEST_LETTERS_WITHOUT_SPACES
     if sum(map(str.isalpha, text)) < fewest:

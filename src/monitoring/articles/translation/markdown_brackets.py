@@ -1,8 +1,9 @@
 """Parses bracket syntax of dialects other than CommonMark.
 
-`[words]{.attributes}` (pandoc, Quarto), `[words]({{ template }})` (Jekyll, Hugo), `[words][identifier]`
-without a definition (mkdocstrings), `^[a footnote]` (pandoc), `:name[words]{…}` (remark-directive). The
-parser puts the text between an opening and a closing token. The syntax around the text is kept.
+Examples are `[words]{.attributes}` (pandoc, Quarto), `[words]({{ template }})` (Jekyll, Hugo),
+`[words][identifier]` without a definition (mkdocstrings), `^[a footnote]` (pandoc) and `:name[words]{…}`
+(remark-directive). The parser puts the text between an opening and a closing token. The syntax around the
+text is kept.
 """
 
 import re

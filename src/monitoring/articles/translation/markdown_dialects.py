@@ -1,8 +1,8 @@
 """markdown-it rules for syntax beyond CommonMark: formulas, footnotes, abbreviations, MDX.
 
-The dialect of a site is unknown, so all rules always apply. A match is either kept literally, or marks where
-text begins. Hostile text takes linear time, because the search for the end of a match stops where another one
-begins.
+The dialect of a site is unknown, so all the rules always apply. A match is either kept literally, or marks
+where text begins. Hostile text takes linear time, because the search for the end of a match stops where
+another match begins.
 """
 
 import re
@@ -31,7 +31,7 @@ DIALECT_TOKENS = frozenset(
     (LITERAL_BLOCK, LITERAL_INLINE, BRACKET_OPEN, BRACKET_LITERAL, "footnote_open", "abbreviation_open")
 )
 
-BEGINNINGS = {  # the characters at which the rules that `add_dialects` adds can match
+BEGINNINGS = {  # for each rule that `add_dialects` adds, the characters at which the rule can match
     **LITERAL_BLOCK_BEGINNINGS,
     "footnote": "[",
     "abbreviation": "*",

@@ -26,7 +26,7 @@ _DELIMITERS_IN_HTML = re.compile(r"[\[\]()]")
 
 
 class Formats(NamedTuple):
-    """The formats of the text in a paragraph, by where the text is."""
+    """The formats of the text in a paragraph, which depend on where the text is."""
 
     brand_names: tuple[str, ...]
     words: Format

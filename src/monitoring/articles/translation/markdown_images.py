@@ -23,8 +23,8 @@ class Image(NamedTuple):
 def find_images(source: str) -> list[tuple[int, int, Image | None]]:
     """Return the start, the end and the content of each image, in order. Images may be nested.
 
-    A paragraph with an unrealistic amount of markup is not parsed. It counts as one image without content
-    (None).
+    A paragraph with an unrealistic amount of markup is not parsed. It counts as one image, whose content is
+    None.
     """
     found = {place for has_dialects in (True, False) for place in _images(source, has_dialects=has_dialects)}
     return sorted(found, key=lambda place: (place[0], -place[1]))

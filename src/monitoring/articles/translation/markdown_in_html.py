@@ -16,8 +16,8 @@ from monitoring.articles.translation.markdown_literal_blocks import component_en
 
 HTML_OPEN, HTML_CLOSE = "html_lines_open", "html_lines_close"
 
-# HTML that is not parsed as Markdown. No parser finds Markdown in these elements, and comments and
-# declarations may end anywhere.
+# HTML that is not parsed as Markdown: elements in which no parser looks for Markdown, and comments and
+# declarations, because these may end anywhere.
 _NO_MARKDOWN = re.compile(
     r"<(?:[!?]|(?:script|style|pre|textarea|title|xmp|iframe|noembed|noframes|plaintext)\b)", re.IGNORECASE
 )

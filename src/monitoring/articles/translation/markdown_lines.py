@@ -1,6 +1,6 @@
-"""Lines with a special meaning in other dialects, inside what CommonMark parses as a paragraph.
+"""Finds lines that have a special meaning in other dialects but are part of a paragraph in CommonMark.
 
-Containers (`::: tip Title`, `:::{note}`), admonitions (`!!! note "Title"`), PyMdown blocks
+Such lines are containers (`::: tip Title`, `:::{note}`), admonitions (`!!! note "Title"`), PyMdown blocks
 (`/// note | Title`), callouts (`> [!note]- Title`), inclusions (`--8<-- "file"`, `<<< @/file`), tabs
 (`=== "Title"`), definitions and tasks.
 """
@@ -13,7 +13,7 @@ _VERBATIM = r':::|!!!|\?\?\?|///|;?-+8<-|<<<|===[!+]{0,2}\s"|@(?:include|import)
 # A line in which only the title is text.
 VERBATIM_LINE = re.compile(rf"\s*(?:{_VERBATIM})")
 
-# A line that is not joined with the lines next to it.
+# A line that is not joined to the lines before and after it.
 LINE_OF_ITS_OWN = re.compile(rf"\s*(?:{_VERBATIM}|: |==\s|\||@tab\b|\[![A-Za-z]|\$\$|\{{[%{{.#:])")
 
 # What may precede text: a definition, task or callout marker.
@@ -36,14 +36,14 @@ _OPTION = re.compile(r"(?:[ ]{4,}|\t)\S|\s*:[\w-]{1,60}:(?:\s|$)")
 
 
 def find_titles(line: str) -> list[tuple[int, int]]:
-    """Return the spans of text in a verbatim line: its title, or else its reader-visible attributes."""
+    """Return the spans of reader-visible text in a verbatim line: its title, or else its attributes."""
     if titled := _TITLED_LINE.match(line):
         return [titled.span("title")]
     return [attribute.span("title") for attribute in _TITLE_ATTRIBUTE.finditer(line)]
 
 
 def find_options(lines: Sequence[str]) -> frozenset[int]:
-    """Return the numbers of lines with options of the preceding container, in YAML or reStructuredText."""
+    """Return the numbers of lines that contain a container's options, in YAML or reStructuredText."""
     found: set[int] = set()
     for number, line in enumerate(lines[1:], start=1):
         before = number - 1

@@ -1,6 +1,6 @@
 """markdown-it rules for other dialects' blocks that are not translated: formulas, code, MDX, inclusions.
 
-Hostile text takes linear time, because the search for the end of a block stops where another one begins, or
+Hostile text takes linear time, because the search for the end of a block stops where another block begins, or
 after a few such beginnings.
 """
 
@@ -103,8 +103,8 @@ def _literal_block(find_end: FindEnd) -> Callable[[StateBlock, int, int, bool], 
 def _formula_end(state: StateBlock, start: int, end: int) -> int | None:
     """Return the number of the line after a formula, or None.
 
-    The next line that contains `$$` must be a valid end of the formula. Without this rule, prices would
-    match.
+    The next line that contains `$$` must be a valid end of the formula. Without this rule, text with prices
+    would match.
     """
     first = line_at(state, start)
     if not _FORMULA_LINE.match(first):
@@ -146,9 +146,9 @@ def _environment_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _between_tags_end(state: StateBlock, start: int, end: int) -> int | None:
-    """Return the number of the line after a template tag that encloses code, or None.
+    """Return the number of the line after code between template tags, including the end tag, or None.
 
-    The end of such a tag is, for example, `{% endhighlight %}`.
+    The end tag is, for example, `{% endhighlight %}`.
     """
     opening = CODE_TAG.match(line_at(state, start))
     if not opening:
@@ -163,7 +163,7 @@ def _between_tags_end(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _find_ends(state: StateBlock) -> dict[str, list[int]]:
-    """Return the line numbers at which template tags that enclose code end, keyed by tag name."""
+    """Return the numbers of the lines with end tags of template tags for code, keyed by tag name."""
     found: dict[str, list[int]] = {}
     for tag in END_OF_CODE_TAG.finditer(state.src):
         number = bisect_right(state.bMarks, tag.start(), 0, state.lineMax) - 1
@@ -188,7 +188,7 @@ def _component_end(state: StateBlock, start: int, end: int) -> int | None:
 def _grid_end(state: StateBlock, start: int, end: int) -> int | None:
     """Return the number of the line after a pandoc grid table, or None.
 
-    The table is not translated, because text of another length would break it.
+    The table is not translated, because text of a different length would break it.
     """
     if not _GRID.match(line_at(state, start)):
         return None

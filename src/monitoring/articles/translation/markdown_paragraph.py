@@ -27,7 +27,7 @@ from monitoring.articles.translation.segments import InPageLink, Piece, Template
 # long a search blocks other threads.
 _LONGEST_READ_AT_ONCE = 4_000
 
-# Signs that a line is not plain text, and signs that may make text opaque across a line end.
+# Matches lines that are not plain text, and characters that may begin opaque text of several lines.
 _NOT_ONLY_WORDS = re.compile(rf"^(?:{LINE_OF_ITS_OWN.pattern}|{LINE_MARK.pattern})|[\[{{$\\]", re.MULTILINE)
 
 _IN_PAGE_TARGET = re.compile(r"\]\(\s*<?#([^\s<>()\\&]+)")
@@ -104,7 +104,10 @@ class MarkdownParagraph:
         return find_options(self._lines) if "///" in self._content or ":::" in self._content else frozenset()
 
     def atoms(self, tokens: Sequence[Token]) -> Iterator[Atom]:
-        """Split the content into atoms. They are incomplete if markdown-it's positions are inconsistent."""
+        """Split the content into atoms.
+
+        If markdown-it's positions are inconsistent, the atoms do not cover all the content.
+        """
         return _with_attributes(self._atoms(tokens))
 
     def _atoms(self, tokens: Sequence[Token]) -> Iterator[Atom]:
@@ -149,9 +152,9 @@ class MarkdownParagraph:
         yield from self._words_of_line(start, end)
 
     def _are_only_words(self, start: int, end: int) -> bool:
-        """Return whether the lines are plain text, without prefixes in the source."""
+        """Return whether the lines are plain text and have no prefixes in the source."""
         first, last = self._line_number(start), self._line_number(end)
-        if LINE_OF_ITS_OWN.match(self._lines[last]):  # what follows `end` may be the reason
+        if LINE_OF_ITS_OWN.match(self._lines[last]):  # checked first, because a match may extend beyond `end`
             return False
         if self._options and not self._options.isdisjoint(range(first, last + 1)):
             return False

@@ -13,7 +13,7 @@ normalizeLinkText("")
 
 
 def make_parser(*, has_tables: bool) -> MarkdownIt:
-    """Make a parser for CommonMark with strikethrough. The caller changes it, then calls `fill_tables`."""
+    """Make a CommonMark parser with strikethrough. The caller adds rules to it, then calls `fill_tables`."""
     return MarkdownIt("commonmark").enable(["table", "strikethrough"] if has_tables else ["strikethrough"])
 
 

@@ -67,8 +67,8 @@ class Lines:
 class Places:
     """Maps content positions to source positions.
 
-    `known` has pairs of a content position and its source position: for the start of each content line, and
-    for each position after something that markdown-it has dropped.
+    `known` contains pairs of a content position and its source position. There is a pair for the start of
+    each content line, and for each position after something that markdown-it has dropped.
     """
 
     def __init__(self, known: Sequence[tuple[int, int]], source_length: int) -> None:

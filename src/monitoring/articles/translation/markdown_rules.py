@@ -1,8 +1,8 @@
-"""Makes markdown-it try only rules that can match, because trying rules takes most time in long documents.
+"""Makes markdown-it try only rules that can match, because trying rules takes most of the time.
 
-The rules and their order are the same as in markdown-it. If the characters with which a match can begin are
-known, a rule is tried only at these characters. The end of a paragraph is searched for once, not by two
-rules. Plain text is one token, even over several lines.
+The rules and their order are the same as in markdown-it. If the characters with which a rule's match can
+begin are known, the rule is tried only at these characters. The end of a paragraph is searched for only once,
+instead of by two rules. Plain text becomes one token, even if it spans several lines.
 """
 
 import re
@@ -48,13 +48,13 @@ _BEGINNINGS_OF_MARKUP = {
     "entity": "&",
 }
 _END_OF_LABEL = "]"  # the link rule searches text for it
-_NOTHING = cast("dict[str, Any]", MappingProxyType({}))  # markdown-it's rules never change it, but replace it
+_NOTHING = cast("dict[str, Any]", MappingProxyType({}))  # markdown-it's rules replace it, never change it
 
 
 def ask_less(parser: MarkdownIt, beginnings: Mapping[str, str], note_markup: NoteMarkup) -> None:
     """Make a parser try its active rules only where they can match.
 
-    `beginnings` maps the rules that are not markdown-it's own to the characters with which a match can begin.
+    `beginnings` maps rules that are not part of markdown-it to the characters with which a match can begin.
     `note_markup` is called for new inline tokens, with the start of their markup and the number of tokens
     before them.
     """
@@ -79,7 +79,7 @@ def words(content: str) -> Token:
 
 
 class _Token(Token):
-    """A token without dictionaries of its own, so it is created three times as fast as markdown-it's."""
+    """A token without its own dictionaries. It is created three times as fast as markdown-it's tokens."""
 
     __slots__ = ()
 
@@ -102,8 +102,8 @@ class _State(HtmlState):
     `map` of a shared token is meaningless.
     """
 
-    # Which lines end the current paragraph, as found for `lheading` and then reused for `paragraph`. The
-    # results are valid while there are `asked_at` tokens and the lines to parse end at `asked_until`.
+    # The cached search for the end of a paragraph: the rule `lheading` fills it, and `paragraph` reuses it.
+    # It is valid while the number of tokens is `asked_at` and the lines to parse end at `asked_until`.
     asked_at = asked_until = last_inside = first_outside = -1
 
     def __init__(self, source: str, parser: MarkdownIt, environment: dict[str, Any]) -> None:

@@ -21,11 +21,11 @@ from monitoring.articles.translation.markdown_in_html import read_markdown_in_ht
 from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_rules import ask_less, words
 
-# A limit, because each table row has as many cells as the header, even if its line is short. So 2 KB of
-# Markdown can create a million cells.
+# There is a limit because each table row has as many cells as the header, even if the row's line is short. So
+# 2 KB of Markdown can create a million cells.
 MAX_TABLE_CELLS = 20_000
 
-# More than a real paragraph has. There is a limit because markdown-it takes quadratic time for emphasis and
+# No real paragraph has this many. There is a limit because markdown-it takes quadratic time for emphasis and
 # links.
 MAX_DELIMITERS_IN_PARAGRAPH = 2_000
 
@@ -71,7 +71,7 @@ def parse_inline(
     """Parse the content of a paragraph into inline tokens.
 
     `meta["span"]` of a token is its span in `content`. Plain text tokens have no span. Returns None if the
-    paragraph has more than `MAX_DELIMITERS_IN_PARAGRAPH`.
+    paragraph has more than `MAX_DELIMITERS_IN_PARAGRAPH` delimiters.
     """
     if sum(map(content.count, "*_~[")) > MAX_DELIMITERS_IN_PARAGRAPH:
         return None
@@ -128,7 +128,7 @@ def _include_outer_delimiters(token: Token) -> None:
 @cache
 def _parser(*, has_tables: bool, has_dialects: bool, is_mdx: bool = False) -> MarkdownIt:
     parser = make_parser(has_tables=has_tables)
-    parser.options["inline_definitions"] = True  # a token for each definition of a reference
+    parser.options["inline_definitions"] = True  # creates a token for each link definition
     if has_dialects:
         add_dialects(parser)
         read_markdown_in_html(parser)

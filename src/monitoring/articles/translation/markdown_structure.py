@@ -70,7 +70,7 @@ class Structure:
             self.lines[len(self.signatures)] = first_line, end_line
             self.signatures.append(token.content if children is None else self._inline_signature(children))
         elif token.type == "code_block" and not self._has_dialects:
-            self.signatures.append(token.type)  # perhaps the text of a footnote, which only dialects parse
+            self.signatures.append(token.type)  # may be a footnote's text, which only dialect rules parse
         else:
             self.signatures.append(_signature(token))
             self.has_dialect |= token.type in DIALECT_TOKENS
@@ -119,9 +119,9 @@ class SourceStructure:
     def is_sure_to_stay(self, segment: Segment, text: str) -> bool:
         """Return whether replacing a segment by `text` certainly keeps the structure, without parsing.
 
-        It does if the segment and `text` are plain text on a line without markup, in a document without
-        syntax of other dialects. With such syntax, the line may have another meaning in one of the two
-        parses.
+        This is certain if the segment and `text` are plain text on a line without markup, and the document
+        has no syntax of other dialects. With such syntax, the line may have a different meaning in one of the
+        two parses.
         """
         return (
             not segment.codes

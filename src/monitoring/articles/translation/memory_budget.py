@@ -1,8 +1,8 @@
 """Predicts the memory needed to translate a text, before it is parsed.
 
-Parsing creates objects for every markup element, so hostile text takes a thousand times its size. The
-prediction counts the characters that can start an element, and for each it assumes the most expensive
-element. So the prediction is an upper bound. For real text, it is several times the actual use.
+Parsing creates objects for every markup element, so hostile text may take a thousand times its size in
+memory. The prediction counts the characters that can start an element, and assumes the most expensive element
+for each of them. So the prediction is an upper bound. For real text, it is several times the actual use.
 """
 
 import re

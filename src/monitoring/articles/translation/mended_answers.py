@@ -14,8 +14,8 @@ _BLANKS_WITHIN = re.compile(
 )
 _NO_BREAK_SPACE = "\u00a0"
 
-# Format characters (category Cf) that some scripts need. In other scripts they are leftovers from a page or a
-# model.
+# Format characters (category Cf) that some scripts need. In other scripts, they are unwanted leftovers from a
+# page or a model.
 _JOINERS, _MARKS, _BREAK = "\u200c\u200d", "\u200e\u200f\u061c", "\u200b"
 _NEEDS_NO_JOINERS = frozenset(("LATIN", "CYRILLIC", "GREEK", "CJK", "HIRAGANA", "KATAKANA", "HANGUL"))
 _NEEDS_BREAKS = frozenset(("THAI", "LAO", "KHMER", "MYANMAR"))
@@ -31,9 +31,9 @@ LEAST_OF_WHOLE = 0.65  # of the segment's length; a shorter text without a final
 def mended(segment: str, answer: object, target: str) -> object:
     """Repair an engine's translation of a segment before its codes are compared with the segment's.
 
-    Doubly escaped references are unescaped. Spaces inside codes are moved outside. Format characters are
-    removed unless the segment has them or the language's script uses them. A full stop at the end is added or
-    removed to match the segment.
+    Doubly escaped references are unescaped. Spaces just inside a pair of codes are moved outside the pair.
+    Format characters are removed unless the segment has them or the language's script uses them. A full stop
+    at the end is added or removed to match the segment.
     """
     if not isinstance(answer, str) or answer == segment:
         return answer

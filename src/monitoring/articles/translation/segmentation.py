@@ -1,4 +1,4 @@
-"""Builds a template of segments from atoms, the pieces that a scanner finds in a document.
+"""Builds a template of segments from atoms, which are the pieces that a scanner finds in a document.
 
 Unpaired markup ends a run of text, so that no translation can move or lose the markup. All steps are
 iterative and linear in the document's length.
@@ -42,11 +42,11 @@ class Format:
     decode: Callable[[str], str]
     escape: Callable[[str], str]
     opaque: re.Pattern[str]
-    links_bare_addresses: bool = False  # whether renderers do so, up to the next whitespace, as on GitHub
+    links_bare_addresses: bool = False  # whether renderers turn bare addresses into links, as on GitHub
 
 
 class Atom(NamedTuple):  # created three times as fast as a frozen dataclass
-    """A piece of a document. Concatenated, the `raw` of all atoms is the document."""
+    """A piece of a document. The concatenated `raw` templates of all atoms are the whole document."""
 
     kind: Kind
     raw: Template
@@ -60,7 +60,7 @@ class Atom(NamedTuple):  # created three times as fast as a frozen dataclass
 
 
 def assemble(atoms: Iterable[Atom]) -> Template:
-    """Build the template of the atoms, which has the same verbatim text. Keeps few atoms in memory."""
+    """Build a template with the same verbatim text as the atoms. Only a few atoms are in memory at a time."""
     template: list[Piece] = []
     for stretch, end in _split_at_breaks(_close_opaque_elements(atoms)):
         template += _assemble_stretch(stretch)
@@ -204,7 +204,7 @@ def _split_blank_edges(atom: Atom, raw: str) -> Iterator[Atom]:
 
 
 def _make_template(atoms: Sequence[Atom]) -> Template:
-    """Return the template of atoms with paired markup, which has one segment.
+    """Return a template with one segment, or none if there are no words. All markup in `atoms` is paired.
 
     Whitespace and pairs around the text stay outside the segment. Attributes at the end of the text stay
     outside, too, because in Markdown they have no effect without the space before them.

@@ -36,8 +36,8 @@ class Segment(NamedTuple):
     source: "Template"  # the same text as in the document
     codes: Mapping[str, "Template"]
     escape: Callable[[str], str]  # plain text -> escaped text of this format
-    block: int = 0  # its paragraph in the document
-    links_bare_addresses: bool = False  # whether renderers do so, up to the next whitespace
+    block: int = 0  # the number of the segment's paragraph in the document
+    links_bare_addresses: bool = False  # whether renderers link bare addresses in this text
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +114,9 @@ def render(
     left_alone: frozenset[int] = frozenset(),
     anchors: Anchors = MappingProxyType({}),
 ) -> str:
-    """Return the text of a template with `translations` inserted, which maps segment texts to translations.
+    """Return the text of a template with translations inserted. `translations` is keyed by segment text.
 
-    Segments in `left_alone` blocks stay unchanged. `anchors` has new anchors for in-page links.
+    Segments in `left_alone` blocks stay unchanged. `anchors` contains new anchors for in-page links.
     """
     return "".join(_render_pieces(template, translations, left_alone, anchors))
 
@@ -205,7 +205,7 @@ def _needs_blank(sign: str, outside: str, inside: str) -> bool:
 
 
 def _is_punctuation(char: str) -> bool:
-    """Return whether `char` is punctuation in all CommonMark versions. The newest also has other symbols."""
+    """Return whether `char` is punctuation in every CommonMark version. The newest version adds symbols."""
     return char in string.punctuation or category(char).startswith("P")
 
 

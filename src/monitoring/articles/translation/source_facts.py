@@ -1,6 +1,6 @@
-"""Computes properties of a source segment, against which its translations are checked.
+"""Computes the properties of a source segment with which its translations are compared.
 
-The properties are computed once for all locales and translations.
+The properties are computed only once for all locales and translations.
 """
 
 import re
@@ -14,8 +14,8 @@ from operator import eq
 from monitoring.articles.translation.inline_codes import plain_text
 from monitoring.articles.translation.untranslated import opaque_pattern
 
-# The size of the cache. It is enough for several articles, each translated into all locales at about the same
-# time.
+# The size of the cache of segments. It is enough for several articles that are each translated into all
+# locales at about the same time.
 SEGMENTS_KEPT = 2048
 
 MOST_REPETITIONS = 5
@@ -39,18 +39,18 @@ _NUMBER_WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """The properties of a segment that translations into any language are compared with."""
+    """The properties of a source segment with which its translations into every language are compared."""
 
     text: str  # without codes
     addresses: Counter[str]
     letters: int
     words: frozenset[str]  # in lower case
     colons: int
-    most_repetitions: int  # the most that a translation may have
+    most_repetitions: int  # the maximum for a translation
     says_all_again: bool
     digits: Counter[str]
     numbers: frozenset[str]  # the digits of each number
-    has_rewritten_numbers: bool  # whether other languages may write them with other digits
+    has_rewritten_numbers: bool  # whether translations may write numbers with other digits
 
 
 @lru_cache(maxsize=SEGMENTS_KEPT)

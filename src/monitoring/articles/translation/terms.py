@@ -1,7 +1,7 @@
 """Terms that have a prescribed translation, or that must not be translated.
 
-They are in a CSV file (RFC 4180, UTF-8) with the columns `COLUMNS`. A line without a locale applies to all
-locales. A term without a translation stays unchanged.
+The terms are in a CSV file (RFC 4180, UTF-8) with the columns `COLUMNS`. A line without a locale applies to
+all locales. A term without a translation stays unchanged.
 """
 
 import csv
@@ -29,7 +29,7 @@ class Terms:
         self._prepared: dict[str, LocaleTerms] = {}
 
     def into(self, locale: str) -> "LocaleTerms":
-        """Return the terms for a locale: its own, those of its language, and those for all locales.
+        """Return the terms for a locale: its own terms, its language's terms, and the terms for all locales.
 
         If a term has several translations, the translation for the most specific locale is used.
         """
@@ -56,7 +56,7 @@ class LocaleTerms:
         """
         text = _with_single_spaces(text)
         lowered = text.lower()
-        # From thousands of terms, a fast search first selects the few that the pattern must include.
+        # There may be thousands of terms. A fast search first selects the few that can occur in the text.
         near = [term for term in self._terms if term.lower() in lowered]
         pattern = rf"(?<!\w)(?:{'|'.join(f'({_spelled(term)})' for term in near)})(?!\w)"
         found = {match.lastindex for match in re.finditer(pattern, text)} if near else set()

@@ -25,13 +25,13 @@ from monitoring.articles.translation.mended_answers import mended
 # (segment, translation, locale) -> the translation's fault, or None.
 FindFault = Callable[[str, str, str], str | None]
 
-# Faults that affect all texts of a request, although a short text alone may not reveal them.
+# Faults that usually affect all texts of a request, although a short text alone may not reveal them.
 _OF_WHOLE_ANSWERS = frozenset({Fault.LENGTH, Fault.SCRIPT, Fault.ENGLISH, Fault.LANGUAGE})
 
-# Faults that an engine may avoid when there are no codes.
+# Faults that an engine may avoid if the text has no codes.
 _OF_MARKUP = frozenset({Fault.MARKUP, Fault.BORDERS})
 
-# Runs work, perhaps in another thread.
+# A function that runs work, perhaps in another thread, and returns a future.
 Submit = Callable[[Callable[[], Any]], Future[Any]]
 
 
@@ -74,17 +74,17 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
     submit: Submit = do_now,
     corrections: Mapping[str, str] = MappingProxyType({}),
 ) -> Translations:
-    """Translate segments: with `corrections` or `known` if these contain the segment, else with the engine.
+    """Translate segments with `corrections` and `known`, and those that are in neither with the engine.
 
     `corrections` and `known` map segment hashes to translations. A correction with the right inline codes is
     accepted unchanged. A translation in `known` is checked like a translation by the engine.
 
     `submit` runs each request. If a translation has broken codes, the texts between the codes are translated
     separately. If `find_fault` finds a fault, the segment is requested once more. The article's short
-    segments are requested once more, too, if their translations together are in another language. If the
-    second translation has a markup fault, the texts between the codes are translated separately, too.
-    Segments without an acceptable translation stay in the source language. Raises the engine's errors. Their
-    `learned` has the translations from all other requests.
+    segments are requested once more, too, if their translations, taken together, are in another language. If
+    the second translation has a markup fault, the texts between its codes are translated separately.
+    Segments without an acceptable translation stay in the source language. Raises the engine's errors. The
+    error's `learned` contains the translations from the requests that succeeded.
     """
     asking = _Asking(engine, source, target, find_fault, submit)
     texts: dict[str, str] = {}
@@ -120,8 +120,8 @@ class _Asking:
         self, engine: Engine, source: str, target: str, find_fault: FindFault | None, submit: Submit
     ) -> None:
         self.faults: Counter[str] = Counter()
-        self.last_faults: dict[str, str] = defaultdict(lambda: Fault.EMPTY)  # by segment
-        self.error: EngineError | None = None  # the first
+        self.last_faults: dict[str, str] = defaultdict(lambda: Fault.EMPTY)  # keyed by segment
+        self.error: EngineError | None = None  # the first error
         self._engine = engine
         self._source = source
         self._target = target

@@ -7,9 +7,9 @@ import re
 from functools import lru_cache
 
 # Formulas between dollar signs, or between TeX brackets such as "\(", which Markdown treats as escapes.
-# Pandoc's rule excludes prices, so "$5 and $10" is not a formula. Words without a math sign between dollar
-# signs or square brackets are not a formula either, as in "$5 here, 6$ there" and "\[so the editor\]". Round
-# brackets need no math sign, because authors hardly ever escape them for another reason.
+# Pandoc's rule excludes prices, so "$5 and $10" is not a formula. If text between dollar signs or square
+# brackets has words, it must also have a math sign, so "$5 here, 6$ there" and "\[so the editor\]" are not
+# formulas. Round brackets need no math sign, because authors hardly ever escape them for another reason.
 _SIGN = r"(?:[\^_=+<>{}|]|\\[a-zA-Z,;!])"
 _LINE_BREAK = r"\n(?![ \t]{0,50}\n)"  # an inline formula has no blank line
 _BETWEEN_DOLLARS = rf"(?:(?!\]\(|</)(?:[^$\\`\n]|\\.|{_LINE_BREAK}))"
@@ -76,7 +76,7 @@ _ESCAPABLE_PATTERNS = (
     r"(?<![\w:]):[a-z][a-z0-9_+-]{1,40}:(?![\w:])",  # :emoji:
     r"(?<!\w)[A-Za-z0-9]{1,60}(?:_[A-Za-z0-9]{1,60}){1,20}(?!\w)",  # snake_case, even outside code
 )
-# A backslash before a match belongs to the match.
+# A backslash before a match is part of the match.
 _PATTERNS = (
     *_FORMULA_PATTERNS,
     TEX,

@@ -13,8 +13,8 @@ from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.protocol import BatchLimit, PermanentEngineError
 from monitoring.articles.translation.inline_codes import CODE
 
-# Lower-case BCP 47 tag -> the modes that translate English into it. If there are two modes, the first
-# translates from English into Spanish, and the second from Spanish.
+# Maps a lower-case BCP 47 tag to the modes that translate English into that language. If there are two modes,
+# the first translates from English into Spanish, and the second from Spanish into the language.
 MODES = {
     "ca": ("eng-cat",),
     "ca-valencia": ("eng-cat_valencia",),

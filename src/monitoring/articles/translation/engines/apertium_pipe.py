@@ -52,7 +52,7 @@ class ApertiumPipe:
     def _exchange(self, texts: Sequence[str]) -> list[str]:
         """Send texts to the pipeline, and return its output for each.
 
-        Writing and reading alternate, because either pipe may be full.
+        Writing and reading alternate, because each pipe can hold only a limited amount of data.
         """
         process = self._running = self._running or self._started()
         stdin, stdout = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
@@ -89,7 +89,7 @@ class ApertiumPipe:
         compiled = subprocess.run(  # noqa: S603 (a mode file of the system)
             [MODE_COMPILER, "-z", self._mode_file], capture_output=True, text=True, check=True
         )
-        # "$1" in a mode is the generator's option. The option -n leaves unknown words unmarked.
+        # The mode passes `$1` to the generator as an option. The option `-n` leaves unknown words unmarked.
         process = subprocess.Popen(  # noqa: S603
             ["/bin/bash", "-c", compiled.stdout, "apertium", "-n", ""],
             stdin=subprocess.PIPE,

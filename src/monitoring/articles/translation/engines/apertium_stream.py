@@ -70,7 +70,7 @@ def from_stream(stream: str, segment: str) -> str:
 
 
 def _paths(segment: str) -> dict[str, tuple[str, ...]]:
-    """Map each code to its enclosing pairs, outermost first. The pairs of a paired code include its own."""
+    """Map each code to its enclosing pairs, outermost first. The pair of a paired code is included."""
     paths: dict[str, tuple[str, ...]] = {}
     path: tuple[str, ...] = ()
     for code in CODE.findall(segment):

@@ -117,7 +117,7 @@ class DeepL:
         return f"deepl-{hashlib.blake2b(wishes.encode(), digest_size=4).hexdigest()}"
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Return a message for each locale that DeepL cannot translate into as configured.
+        """Return a message for each locale that DeepL cannot translate into with the configured options.
 
         If DeepL does not respond, the languages in its documentation are used.
         """
@@ -298,17 +298,17 @@ class TermGlossary:
         try:
             return str(self._exchange("POST", "/v3/glossaries", json=glossary)["glossary_id"])
         except PermanentEngineError:
-            # Another process may have just created it.
+            # Another process may have just created the glossary.
             if found := self._find():
                 return found
             raise
 
 
 def dictionaries_for(codes: Mapping[str, str], terms: Terms) -> dict[str, Mapping[str, str]]:
-    """Return a dictionary (term to translation) per language; `codes` maps locales to DeepL codes.
+    """Return a dictionary for each language, which maps terms to translations.
 
-    DeepL has one dictionary for all variants of a language. So the dictionary contains only the entries that
-    all locales in this language share.
+    `codes` maps locales to DeepL's language codes. DeepL has one dictionary for all variants of a language.
+    So the dictionary contains only the entries that all locales in this language share.
     """
     dictionaries: dict[str, Mapping[str, str]] = {}
     for locale, code in codes.items():

@@ -24,7 +24,7 @@ from monitoring.articles.translation.engines.throttle import Throttle
 # timeout.
 LIMIT = BatchLimit(max_texts=20, max_bytes=8 * 1024)
 
-# The message of a 400 response for too many or too long texts.
+# Matches the message of a 400 response if there were too many texts or the texts were too long.
 _TOO_MUCH = "exceeds text limit"
 _EMPTY_ELEMENT = re.compile(r"<(x\d+)>\s*</\1>")
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-# The more specific tags that some tags usually mean. Engines may list only `nb`, `pt-PT` or `zh-Hans`, and
-# not `no`, `pt` or `zh`. `zh-HK`, `zh-MO` and `zh-TW` are written in another script than `zh`.
+# Maps a tag to the more specific tags that it usually means. For example, an engine may list only `nb`,
+# `pt-PT` or `zh-Hans`, and not `no`, `pt` or `zh`. `zh-HK`, `zh-MO` and `zh-TW` are written in a different
+# script from `zh`.
 _MEANT = {
     "no": "nb",
     "pt": "pt-pt",
@@ -18,8 +19,8 @@ _SCRIPT_CHARACTERS = 4
 def closest_code(locale: str, codes: Iterable[str]) -> str | None:
     """Return the engine's code for a BCP 47 locale, or else for its language. Ignores case.
 
-    Returns None if the engine has neither. The script is never dropped: `sr-Latn` does not match `sr`, which
-    may be in another script.
+    Returns None if the engine has neither. The script is never ignored: `sr-Latn` does not match `sr`, which
+    may be in a different script.
     """
     by_tag = {code.replace("_", "-").lower(): code for code in codes}
     tag = locale.replace("_", "-").lower()

@@ -1,4 +1,4 @@
-"""Translates with a language model by OpenAI's chat completions API, at OpenAI or a compatible server."""
+"""Translates with a language model through OpenAI's chat completions API, or a compatible server's."""
 
 import hashlib
 import json
@@ -52,9 +52,9 @@ _REFUSED_CODES = {"content_filter", "context_length_exceeded"}
 
 
 class OpenAICompatible:
-    """Requests translations from a language model, as a JSON object with numbered texts.
+    """Translates with a language model, which returns a JSON object with numbered texts.
 
-    The request contains a JSON schema for this object if the server supports JSON schemas.
+    If the server supports JSON schemas, the request contains a schema for this object.
     """
 
     is_demonstration = False
@@ -168,7 +168,7 @@ class OpenAICompatible:
     def _judge(self, error: openai.APIStatusError) -> Exception:
         """Return the exception for an error response.
 
-        The status alone is not enough: an exhausted quota and too many requests have the same status.
+        The error code is checked, too, because an exhausted quota and too many requests have the same status.
         """
         codes = {str(error.code), str(error.type)}
         if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or codes & _REFUSED_CODES:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-# The timeout of the request for languages in `check`. It is short, because the check delays the process
-# start.
+# The timeout for the request in `check` that lists the engine's languages. It is short, because the check
+# delays the start of the process.
 CHECK_TIMEOUT_SECONDS = 5.0
 
 
@@ -59,7 +59,7 @@ class Engine(Protocol):
         """The limits of one request. Segments beyond these limits are sent in later requests."""
 
     def check(self, locales: Sequence[str]) -> list[str]:
-        """Return a message for each reason why the engine cannot translate into these locales."""
+        """Return the problems that prevent the engine from translating into these locales, as messages."""
 
     def translate(self, segments: Sequence[str], source: str, target: str) -> list[str]:
         """Translate segments, and return the translations in order. Blocks the thread.

@@ -46,10 +46,7 @@ class Throttle:
             yield
 
     def close(self) -> None:
-        """Reject all waiting and later requests.
-
-        So a stopping process waits only for requests in progress.
-        """
+        """Reject all waiting and later requests, so that a stopping process waits only for running ones."""
         self._closed.set()
 
     def _delay_seconds(self) -> float:
