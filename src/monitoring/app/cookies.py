@@ -1,4 +1,4 @@
-"""The app's cookies: token, device, notice, stored response, email address, list density, last list's query.
+"""Reads and sets the app's cookies, such as the token, the device cookie, the notice and the list density.
 
 Signing in replaces the browser's random token with a session's token. The device cookie (OWASP) identifies a
 browser in which a user has signed in before. The device cookie grants no access, and only decides which rate
@@ -71,7 +71,7 @@ def read_notice(request: Request, settings: Settings, path: str) -> str | None:
 def set_notice(response: Response, name: str, settings: Settings, path: str) -> None:
     """Set a notice for the page at `path`, to which the response redirects.
 
-    The notice is in a cookie and not in the URL, so that opening a link cannot show it again.
+    The notice is in a cookie and not in the URL, so that opening a link cannot show the notice again.
     """
     _set(response, "notice", f"{name}:{path}", _NOTICE_SECONDS, settings)
 

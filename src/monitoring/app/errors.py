@@ -36,7 +36,7 @@ class ErrorPages(ErrorMiddleware):
         self._catalogue = catalogue
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request. A backend that fails after the response has begun is only logged."""
+        """Serve a request. A backend's failure after the response has begun is only logged."""
         try:
             await super().__call__(scope, receive, send)
         except BackendUnavailable as error:

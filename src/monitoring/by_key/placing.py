@@ -1,4 +1,4 @@
-"""Creates or replaces the row that has a key of the team's choice, for a PUT to the key's URL.
+"""Creates or replaces the row with a certain key, for a PUT to the key's URL. Teams choose the keys.
 
 Monitors, notification channels and maintenance windows have a column `key`. A partial index keeps keys unique
 within a team.

@@ -81,7 +81,7 @@ async def encrypt_stored_answers() -> Encrypted:
 def _spellings_of(key: str) -> list[str]:
     """Return both forms of a key, without and with quotes, because clients may send either form.
 
-    The draft of the Idempotency-Key header requires the quotes: the key is a string of RFC 9651 §3.3.3.
+    The draft of the Idempotency-Key header requires the quotes, as for any string of RFC 9651 §3.3.3.
     """
     bare = key[1:-1] if len(key) > 2 and key[0] == key[-1] == '"' else key  # noqa: PLR2004 - the quotes
     return [spelling for spelling in (bare, f'"{bare}"') if len(spelling) <= MAX_KEY_CHARACTERS]

@@ -110,7 +110,10 @@ async def end_session(session_id: UUID) -> None:
 
 
 async def end_session_of(user: User, session_id: UUID, *, by: Actor) -> bool:
-    """End one of a user's sessions, and record this in the audit log. Returns False if it is unknown."""
+    """End one of a user's sessions, and record this in the audit log.
+
+    Returns False if the user has no session with this id.
+    """
     async with transaction():
         if not await Session.filter(id=session_id, user_id=user.id).delete():
             return False

@@ -1,4 +1,4 @@
-"""The pages behind links in emails: readers confirm or unsubscribe their address without signing in.
+"""The pages behind links in emails, on which readers confirm or unsubscribe their address without signing in.
 
 Mail systems' link scanners open these pages, so only a POST changes anything. The page's button sends a POST,
 and so does a mail program's one-click unsubscription (RFC 8058).

@@ -145,7 +145,7 @@ def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> 
 
 @cache
 def _check_of(union: str, channel_type: str) -> Check:
-    """Return the validator for a channel type's schema within the schema `union`."""
+    """Return the validator for a channel type's member of the union schema `union`."""
     return check_of(member_of(union, channel_type))
 
 

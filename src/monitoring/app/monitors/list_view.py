@@ -26,7 +26,8 @@ ORDERS = {
     MonitorOrder.NEWEST: "newest first",
 }
 
-# The two orders that clicks on a column heading select: first the one, then the other.
+# The two orders of each column. The first click on the heading selects the first order, the next click the
+# second.
 COLUMNS = {
     "State": (MonitorOrder.WORST, MonitorOrder.BEST),
     "Monitor": (MonitorOrder.NAME, MonitorOrder.REVERSED_NAME),

@@ -27,7 +27,7 @@ from monitoring.monitors.service import set_paused
 
 Change = Callable[[Monitor], Mapping[str, Json]]
 
-# A bulk action stops after this time. Browsers and proxies wait at least a minute for a response.
+# A bulk action stops after this time, because some browsers or proxies wait only a minute for a response.
 LONGEST_ACT_SECONDS = 20.0
 
 # The number of monitors that one transaction pauses or resumes.
