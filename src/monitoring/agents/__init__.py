@@ -1,1 +1,1 @@
-"""API tools for agents. `monitoring mcp`, a separate client of the service, serves them."""
+"""Tools with which AI agents use the API. `monitoring mcp`, a separate client of the service, serves them."""

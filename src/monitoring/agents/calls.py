@@ -13,7 +13,7 @@ import httpx2
 from monitoring.agents.input_schemas import argument_parameters
 from monitoring.contract.document import Json, Operation
 
-# Testing a notification channel takes up to ten seconds, and examining one takes longer.
+# Testing a notification channel takes up to ten seconds, and examining a channel takes longer.
 TIMEOUT_SECONDS = 60.0
 
 # A token is renewed this long before it expires, so that it does not expire in transit.
@@ -99,7 +99,7 @@ class Key:
     async def grant(self, *, is_refused: bool = False) -> Grant:
         """Return a valid token with its scopes. Raises ServiceError.
 
-        The token is renewed if it expires soon, or if the service refused the last one (`is_refused`).
+        The token is renewed if it expires soon, or if the service refused the current token (`is_refused`).
         """
         if self._grant is None or is_refused or time.monotonic() >= self._renew_at:
             self._grant, lifetime_seconds = await self._service.fetch_grant(*self._credentials)
@@ -111,7 +111,7 @@ Arranged = tuple[str, dict[str, Json], dict[str, Json]]
 
 
 def _arrange(operation: Operation, arguments: Mapping[str, Json]) -> Arranged:
-    """Distribute arguments to path, query and body. A query argument that is null is omitted.
+    """Return a request's path, query and body with the arguments. A query argument that is null is omitted.
 
     Undocumented arguments are sent too, because the service responds with an error message about them.
     """

@@ -1,7 +1,7 @@
-"""Small JSON schemas of tools' arguments, derived from the document but less strict.
+"""Small JSON schemas for tools' arguments, derived from the API document but less strict.
 
-The service validates arguments and explains errors. So a schema only contains what leads a model to a good
-first try: names, types, choices, number bounds, and the first sentence of each description.
+The service validates arguments and explains errors. Therefore, a schema only contains what helps a model to
+succeed at once: names, types, choices, number bounds, and the first sentence of each description.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def without_descriptions(schema: dict[str, Json]) -> dict[str, Json]:
 
 
 def argument_parameters(operation: Operation) -> list[Node]:
-    """Return an operation's path and query parameters, which are the ones that a tool takes."""
+    """Return the parameters that a tool takes, which are an operation's path and query parameters."""
     return [parameter for parameter in operation.parameters if parameter["in"] in ("path", "query")]
 
 
@@ -96,9 +96,9 @@ def _unfold(schema: Node, document: Document) -> dict[str, Json]:
 
 
 def _unite(kinds: Sequence[Node], document: Document) -> dict[str, Json]:
-    """Return one object schema with the fields of all kinds.
+    """Merge alternative object schemas into one, which has the fields of all of them.
 
-    If fewer than half of the kinds have a field, its description lists them.
+    If fewer than half of the alternatives have a field, the field's description lists these alternatives.
     """
     names = [kind["properties"]["type"]["const"] for kind in kinds]
     fields = {field: None for kind in kinds for field in kind["properties"]}  # in order, without duplicates

@@ -71,8 +71,8 @@ async def serve_stdio(service: Service, key: Key) -> None:
 def make_http_app(service: Service, host: str) -> ASGIApp:
     """Return the app that serves callers with tokens at `/mcp`.
 
-    If `host` is a loopback address, requests for other hosts are refused. This prevents DNS rebinding attacks
-    by web pages.
+    If `host` is a loopback address, requests whose Host header names a different host are refused. This
+    prevents DNS rebinding attacks by web pages.
     """
     return make_server(service, key=None).streamable_http_app(
         host=host,
@@ -113,7 +113,7 @@ class _Tools:
 
     async def list(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """Return the tools that the caller's scopes allow."""
-        del params  # one page
+        del params  # all tools fit on one page
         try:
             scopes = (await self._grant(context)).scopes
         except ServiceError as error:
@@ -139,7 +139,7 @@ class _Tools:
         return _result(f"{beginning} {answer.text}".rstrip(), is_error=answer.is_error)
 
     async def _grant(self, context: Context) -> Grant:
-        """Return the caller's token and scopes, from our own key or from the current request."""
+        """Return the caller's token and scopes, from this server's key or from the current request."""
         if self._key:
             return await self._key.grant()
         if context.request is None:
@@ -153,7 +153,7 @@ class _Tools:
 
 
 class _AskingVerifier(TokenVerifier):
-    """Verifies tokens by calling the service, which checks the signature. The claims are read here."""
+    """Verifies tokens by calling the service, which checks their signature. Reads their claims itself."""
 
     def __init__(self, service: Service) -> None:
         self._service = service

@@ -1,4 +1,4 @@
-"""The tools and their descriptions for models. Each tool is an operation of the document, with its name.
+"""The tools and their descriptions for models. Each tool calls the API operation of the same name.
 
 Descriptions are short, because a model reads all of them. There are no tools for articles, because articles
 belong to no team.
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 class Purpose:
     """A tool's description and properties.
 
-    `is_destructive` is set if the tool removes something, or stops alerts that people rely on. If another
-    tool describes the same fields, `fields_as` is its name, and this tool only lists them.
+    `is_destructive` is set if the tool removes something, or stops alerts that people rely on. `fields_as`
+    names another tool that describes the same fields, so that this tool lists them without descriptions.
     """
 
     description: str

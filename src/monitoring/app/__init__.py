@@ -1,1 +1,1 @@
-"""The app: web pages below the path /app, which call the same service functions as the API."""
+"""The app: web pages under the path /app, which call the same service functions as the API."""

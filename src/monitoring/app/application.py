@@ -45,9 +45,10 @@ from monitoring.contract.problems import Problem
 from monitoring.settings import Settings
 from monitoring.web.telemetry import RequestTelemetry
 
-NAME = "app"  # in metrics and the access log, instead of an API request's operation
+NAME = "app"  # shown in metrics and the access log, where API requests show their operation
 
-# In the order in which their paths are matched. Fixed paths come before paths with an id.
+# The modules that define routes, in the order in which paths are matched. Fixed paths come before paths with
+# an id.
 SUBJECTS = (
     sign_in,
     join,
@@ -74,7 +75,7 @@ SUBJECTS = (
 
 
 class App:
-    """Serves every page below /app. Each request's scope contains its `Visit`."""
+    """Serves every page under /app. Each request's scope contains its `Visit`."""
 
     def __init__(self, settings: Settings, catalogue: Catalogue, is_stopping: Callable[[], bool]) -> None:
         self.max_body_bytes = settings.max_body_bytes
@@ -92,7 +93,10 @@ class App:
         await self._app(scope, receive, send)
 
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Route a request with a new visit, which is anonymous until `recognise` finds a session."""
+        """Create the request's visit, and route the request.
+
+        The visit is anonymous until `recognise` finds a session.
+        """
         is_sandbox, path = take_world(scope["path"].removeprefix(ROOT))
         scope["path"] = ROOT + path
         with showing(sandbox=is_sandbox):

@@ -1,7 +1,8 @@
-"""The app's cookies: token, device, notice, stored response, email address, list density, last list's query.
+"""Reads and sets the app's cookies, such as the token, the device cookie, the notice and the list density.
 
-Signing in replaces the browser's random token with a session's token. The device cookie (OWASP) recognises a
-browser in which a user signed in before. It grants no access, and only decides which sign-in limits apply.
+Signing in replaces the browser's random token with a session's token. The device cookie (OWASP) identifies a
+browser in which a user has signed in before. The device cookie grants no access, and only decides which rate
+limits apply to signing in.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def read_notice(request: Request, settings: Settings, path: str) -> str | None:
 def set_notice(response: Response, name: str, settings: Settings, path: str) -> None:
     """Set a notice for the page at `path`, to which the response redirects.
 
-    The notice is in a cookie and not in the URL, so no link can show it again.
+    The notice is in a cookie and not in the URL, so that opening a link cannot show the notice again.
     """
     _set(response, "notice", f"{name}:{path}", _NOTICE_SECONDS, settings)
 
@@ -104,7 +105,7 @@ def set_email(response: Response, email: str, settings: Settings) -> None:
 
 
 def drop_email(response: Response, settings: Settings) -> None:
-    """Delete the user's email address, because several people may use the browser."""
+    """Delete the user's email address from the browser, because other people may use the browser."""
     _set(response, "email", "", 0, settings)
 
 
@@ -135,7 +136,7 @@ def csrf_token_of(token: str) -> str:
 
 
 def is_csrf_token(sent: str, token: str) -> bool:
-    """Return whether a form's CSRF token belongs to a browser's token, in constant time."""
+    """Return whether the CSRF token `sent` belongs to a browser's token. The comparison is constant-time."""
     return hmac.compare_digest(sent.encode(), csrf_token_of(token).encode())
 
 
@@ -147,7 +148,7 @@ def _sign(device: str, email: str, signing_key: SecretStr) -> str:
 def _set(response: Response, name: str, value: str, max_age_seconds: int, settings: Settings) -> None:
     """Set a cookie that scripts cannot read and other sites cannot send with a form.
 
-    The prefix `__Host-` keeps sibling domains from setting it (RFC 6265bis §4.1.3.2).
+    The prefix `__Host-` prevents sibling domains from setting the cookie (RFC 6265bis §4.1.3.2).
     """
     response.set_cookie(
         _name(name, settings),

@@ -9,8 +9,8 @@ from io import StringIO
 
 from monitoring.contract.timestamps import write_timestamp
 
-# Spreadsheets treat text that begins with one of these as a formula (OWASP, CSV injection). Some also accept
-# the full-width forms.
+# Spreadsheets treat text that begins with one of these characters as a formula (OWASP, CSV injection). Some
+# spreadsheets also accept the characters' full-width forms.
 _FORMULA_STARTS = (
     *("=", "+", "-", "@", "\t", "\r", "\n"),
     "\N{FULLWIDTH EQUALS SIGN}",

@@ -1,4 +1,4 @@
-"""Error pages: exceptions rendered with the API document's messages."""
+"""Renders exceptions as error pages, with the messages of the API document."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 class ErrorPages(ErrorMiddleware):
     """Responds to every exception with an error page, without a traceback.
 
-    An exception after the response has begun is raised again. If a backend fails during a download, the
-    response ends early, and the browser notices that it is incomplete. For signed-in users, the error page
-    has the navigation and a link back to the previous page.
+    An exception that occurs after the response has begun is raised again. If a backend fails during a
+    download, the response ends early, and the browser notices that it is incomplete. For signed-in users, the
+    error page has the navigation and a link back to the previous page.
     """
 
     def __init__(self, app: ASGIApp, catalogue: Catalogue) -> None:
@@ -36,7 +36,7 @@ class ErrorPages(ErrorMiddleware):
         self._catalogue = catalogue
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request. A backend that fails after the response has begun is only logged."""
+        """Serve a request. A backend's failure after the response has begun is only logged."""
         try:
             await super().__call__(scope, receive, send)
         except BackendUnavailable as error:

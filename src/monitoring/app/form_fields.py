@@ -22,7 +22,7 @@ _MAX_SHOWN_CHARACTERS = 40
 
 
 def split_entries(text: str) -> list[str]:
-    """Split a field's text into its entries, which commas or spaces separate."""
+    """Split a field's text into entries, which are separated by commas or spaces."""
     return _ENTRY.findall(text)
 
 
@@ -37,9 +37,9 @@ def document_rules() -> Validation:
 
 
 def check_of(schema_name: str) -> Check:
-    """Return a validator for the schema of this name in the API document.
+    """Return a validator for the API document's schema `schema_name`.
 
-    The validator raises a Problem for the first error. The Problem's `others` holds all further errors.
+    The validator raises a Problem for the first error, with all further errors in `others`.
     """
     return document_rules().form_check({"$ref": f"#/components/schemas/{schema_name}"}, "form")
 
@@ -82,7 +82,7 @@ def quote_labels(words: str, labels: Mapping[str, str]) -> str:
 
 
 def name_entry(text: str, number: int, words: str) -> str:
-    """Prefix a message with the entry of a field's text that it is about.
+    """Prefix a message with the entry of a field's text that the message is about.
 
     `number` is the entry's position, counted from 0. A long entry is truncated.
     """

@@ -22,7 +22,7 @@ from monitoring.web.replies import Reply
 Typed = TypeVar("Typed")
 Row = TypeVar("Row")
 
-# Problems with these statuses can be fixed in the form; all others get an error page.
+# Users can fix problems with these statuses in the form. Any other problem is shown on an error page.
 FIXABLE_STATUSES = frozenset({400, 403, 409, 412, 422})
 
 
@@ -66,22 +66,22 @@ async def create_once(
         return Reply({"id": str(await create())}, 201)
 
     reply = await act_once(visit.team.id, f"app-{form_id}", ("app", *request), act)
-    [created_id] = reply.json_value().values()  # the previous release used the key `monitor_id` or similar
+    [created_id] = reply.json_value().values()  # the previous release's key was `monitor_id` or similar
     return Created(UUID(created_id), is_new)
 
 
 class CreateForm(ABC, Generic[Typed]):
-    """The pages of a form that creates something. Subclasses define what differs.
+    """Base class for the pages of a form that creates something.
 
-    The form's URL contains a form id. The id ensures that submitting the form twice creates one row, and that
-    the browser's Back button shows the submitted form. `Typed` is the type of the submitted values, which may
-    be invalid.
+    The form's URL contains a form id. The id ensures that submitting the form twice creates only one row, and
+    that the browser's Back button shows the submitted form. `Typed` is the type of the submitted values. They
+    may be invalid.
     """
 
     path: ClassVar[str]
     new_template: ClassVar[str]
     fixable: ClassVar[Collection[int]] = FIXABLE_STATUSES
-    spent: ClassVar[str] = ""  # key of the `REFUSALS` message for a changed form whose id is used up
+    spent: ClassVar[str] = ""  # key in `REFUSALS`, for a changed form whose id is already used
 
     @abstractmethod
     async def blank(self, visit: Visit) -> Typed:
@@ -93,7 +93,7 @@ class CreateForm(ABC, Generic[Typed]):
 
     @abstractmethod
     async def make(self, visit: Visit, typed: Typed, form_id: UUID) -> Response:
-        """Create one row for each `form_id`, and return the response. Raises Problem or InvalidForm."""
+        """Create a row, only once for each `form_id`. Return the response. Raises Problem or InvalidForm."""
 
     @abstractmethod
     async def context(self, visit: Visit, typed: Typed) -> Mapping[str, Any]:
@@ -129,7 +129,8 @@ class CreateForm(ABC, Generic[Typed]):
         self, visit: Visit, typed: Typed, form_id: UUID, faults: Faults = NO_FAULTS, **context: object
     ) -> Response:
         """Render the form of a new row."""
-        if visit.is_form:  # Back cannot reload the response to a POST, so the browser shows the form's URL
+        # The Back button cannot reload the response to a POST, so the page's script shows the form's URL.
+        if visit.is_form:
             context["place"] = visit.locate(self.path, **self.query(visit, typed), form=str(form_id))
         return await self.render(visit, self.new_template, typed, faults, form_id=form_id, **context)
 
@@ -153,13 +154,13 @@ class CreateForm(ABC, Generic[Typed]):
 
 
 class EditForm(CreateForm[Typed], Generic[Typed, Row]):
-    """The pages of a form that creates something and can change it later."""
+    """Base class for the pages of a form that creates rows and changes existing ones."""
 
     edit_template: ClassVar[str]
 
     @abstractmethod
     async def find(self, visit: Visit) -> Row:
-        """Return the row that the URL names. Raises Problem."""
+        """Return the row that the URL names. Raises Problem if it does not exist."""
 
     @abstractmethod
     def write(self, row: Row) -> Typed:

@@ -1,8 +1,8 @@
 """Responds to an invalid form with a redirect to the page that shows its errors (post, redirect, get).
 
-A browser's Back button can reload a page, but not the response to a POST. Without a script, the browser then
-shows an error of its own (ERR_CACHE_MISS). For signed-in users, the page with the errors is stored in the
-database. Anonymous visitors must not fill the database, so their browser stores it in an encrypted cookie.
+A browser's Back button can reload a page, but not the response to a POST. If scripts are off, the browser
+shows an error of its own instead (ERR_CACHE_MISS). For signed-in users, the page with the errors is stored in
+the database. Anonymous visitors must not fill the database, so their page is stored in an encrypted cookie.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from monitoring.members.kept_answers import Answer, find_answer, keep_answer
 
 _ANSWER = "answer"  # the query parameter with the stored response's id
 
-# Proxies accept a few kilobytes of headers. A larger page is returned without a redirect.
+# Proxies accept only a few kilobytes of headers. If a page needs a longer cookie than this, the page is
+# returned without a redirect.
 _MAX_COOKIE_CHARACTERS = 2500
 
 # The URL of a page for anonymous visitors may contain a token, so it must not be sent as a referrer.

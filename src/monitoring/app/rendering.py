@@ -53,7 +53,7 @@ def write_query(values: Mapping[str, str | int | None]) -> str:
 
 
 class Pages:
-    """Renders the app's templates and serves its assets. Links are relative to the service's public URL."""
+    """Renders the app's templates and serves its assets. Links begin with the path of the public URL."""
 
     def __init__(self, settings: Settings) -> None:
         self._prefix = urlsplit(settings.base_url).path
@@ -77,7 +77,7 @@ class Pages:
         }
 
     def locate(self, path: str, **query: str | int | None) -> str:
-        """Return a page's URL in the environment that is shown.
+        """Return a page's URL in the environment that is shown (live or sandbox).
 
         Query values that are None or empty are left out.
         """
@@ -124,7 +124,7 @@ class RenderedPages:
         if task is None:
             task = self._tasks[key] = asyncio.ensure_future(render())
             asyncio.get_running_loop().call_later(kept_seconds, self._tasks.pop, key)
-        return await asyncio.shield(task)  # cancelling this request must not cancel the others' rendering
+        return await asyncio.shield(task)  # other requests may wait for the same rendering
 
 
 def _version_of(content: bytes) -> str:

@@ -48,7 +48,7 @@ def for_signed_in(path: str, *, get: Handler | None = None, post: Handler | None
 def for_members(path: str, *, get: Handler | None = None, post: Handler | None = None) -> Route:
     """Make the route of a page about the team's data.
 
-    If it has a `post` handler, viewers get an error page. Otherwise they see the page without its forms.
+    If `post` is given, viewers get an error page. Otherwise, viewers see the page without its forms.
     """
     return _route(path, get, post, _require_member if post else _require_viewer)
 

@@ -12,11 +12,11 @@ from weakref import WeakValueDictionary
 from monitoring.contract.problems import Problem
 from monitoring.metrics import RATE_LIMIT_HITS
 
-# The most requests of one session in progress at a time. The limit is low, because rendering a page blocks
-# the process for milliseconds.
+# The most requests of one session that are processed at a time. The limit is low, because rendering a page
+# blocks the process for milliseconds.
 AT_ONCE = 4
 
-# The most open live pages of one session. Hidden pages are not counted, and nobody has more windows in view.
+# The most open live pages of one session. Hidden pages are not counted, and nobody has more visible windows.
 FOLLOWED_AT_ONCE = 20
 
 

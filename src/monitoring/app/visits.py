@@ -184,7 +184,7 @@ class Visit:
 
     @property
     def path(self) -> str:
-        """The page's path without `/app` and `/sandbox`, as `redirect` takes it."""
+        """The page's path without `/app` and `/sandbox`, as `redirect` expects it."""
         path: str = self.request.scope["path"]
         return path.removeprefix(ROOT)
 
@@ -232,7 +232,7 @@ class Visit:
         """Return the form of a user whose session has ended, URL-encoded and without passwords.
 
         Returns "" if no form was submitted, or if the browser does not report the request as same-origin. The
-        CSRF token cannot prove where the form comes from, because it ended with the session.
+        CSRF token cannot prove the form's origin, because the token became invalid with the session.
         """
         if self._form is None or not self._is_surely_ours:
             return ""
@@ -242,8 +242,8 @@ class Visit:
     def find_form_id(self) -> UUID | None:
         """Return the form id in the query; None if it is not a UUID. Forms that create something have an id.
 
-        The id is in the URL, so the browser's Back button shows the submitted form. A new form could create a
-        duplicate.
+        The id is in the URL, so the browser's Back button shows the submitted form. A form with a new id
+        could create a duplicate.
         """
         try:
             return read_form_id(self.query.get("form", ""))
@@ -267,7 +267,7 @@ class Visit:
         The response to a form is stored for the browser's Back button if `is_kept` in `context` is true.
         Without `is_kept`, the response is stored if `status` is an error.
         """
-        # Back cannot reload the response to a POST. The page's script changes the shown URL to this one.
+        # The Back button cannot reload the response to a POST, so the page's script sets the URL to `place`.
         place = context.pop("place", None) or (self._pages.locate(self.path) if self.is_form else None)
         is_kept = context.pop("is_kept", status >= HTTPStatus.BAD_REQUEST)
         self.kept_answer_path = place if is_kept and self.may_keep_answer else None
@@ -308,7 +308,7 @@ class Visit:
     def _find_way_back(self) -> str | None:
         """Return the path and query of the app page that the Referer header names.
 
-        Returns None if the header names no page of the app, or if a GET request's header names the same page.
+        Returns None if the header names no page of the app, or if a GET request comes from the same page.
         """
         came_from = urlsplit(self.request.headers.get("referer", ""))
         is_ours = came_from.path.startswith(self._pages.locate("/"))
@@ -328,7 +328,7 @@ class Visit:
         return self.request.method == "POST"
 
     def locate(self, path: str, **query: str | int | None) -> str:
-        """Return a page's URL in the environment that is shown."""
+        """Return a page's URL in the environment that is shown (live or sandbox)."""
         return self._pages.locate(path, **query)
 
     def locate_live(self, path: str) -> str:

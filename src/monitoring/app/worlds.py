@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 SANDBOX = "/sandbox"
 
-# Pages that both environments share: people, the team as a whole, articles, sign-in, assets.
+# Pages that both environments share: members, account, plan, articles, sign-in and assets.
 _OF_BOTH = ("/settings/members", "/settings/account", "/settings/plan", "/articles", "/sign-", "/assets/")
 
 _is_sandbox: ContextVar[bool] = ContextVar("is_sandbox", default=False)

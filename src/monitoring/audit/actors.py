@@ -8,7 +8,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """An actor in the audit log. `name` is, for example, a user's email, or `API key` with the key's name.
+    """An actor in the audit log. `name` is, for example, a user's email, or `API key` and the key's name.
 
     `address` is an IP address.
     """

@@ -37,7 +37,7 @@ async def record_many(team_id: UUID, actor: Actor, action: Action, subjects: Map
 async def list_entries(
     team_id: UUID, limit: int, after_id: UUID | None, wanted: EntryFilter = EVERYTHING
 ) -> Page[AuditEntry]:
-    """Return a page of up to `limit` of a team's matching entries, newest first, following `after_id`."""
+    """Return up to `limit` of a team's matching entries, newest first, starting after `after_id`."""
     return await read_page(wanted.apply(AuditEntry.filter(team_id=team_id)), limit, after_id)
 
 

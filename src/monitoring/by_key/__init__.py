@@ -1,1 +1,1 @@
-"""Keys that clients choose for rows: a PUT under a key creates the row with this key, or replaces it."""
+"""Keys that clients choose for rows. A PUT to a key's URL creates the row with this key, or replaces it."""

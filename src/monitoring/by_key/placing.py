@@ -1,4 +1,4 @@
-"""Creates or replaces rows that are identified by keys which a team chooses, for a PUT under such a key.
+"""Creates or replaces the row with a certain key, for a PUT to the key's URL. Teams choose the keys.
 
 Monitors, notification channels and maintenance windows have a column `key`. A partial index keeps keys unique
 within a team.
@@ -25,7 +25,10 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """A request's preconditions: `If-Match` to replace one version, or `If-None-Match: *` to only create."""
+    """A request's preconditions.
+
+    `If-Match` allows only replacing a certain version. `If-None-Match: *` allows only creating a row.
+    """
 
     if_match: str | None = None
     if_none_match: str | None = None
@@ -33,7 +36,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Placed(Generic[Row]):
-    """The created or replaced row, and the dotted names of its changed fields. A new row has none."""
+    """The created or replaced row, and the dotted names of the fields that a replacement changed."""
 
     row: Row
     is_new: bool

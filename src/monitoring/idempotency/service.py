@@ -27,10 +27,11 @@ MAX_KEY_CHARACTERS = 255  # as the document says
 async def act_once(
     team_id: UUID, key: str | None, request: tuple[Json, ...], act: Callable[[], Awaitable[Reply]]
 ) -> Reply:
-    """Call `act` and store its response; if the team has a stored response for this key, return that instead.
+    """Call `act`, and store and return its response.
 
-    If `key` is None, only call `act`. The action and its response are stored in one transaction. If `act`
-    raises, nothing is stored. Raises Problem if the key was used with a different `request`.
+    If the team already has a stored response for this key, return that response without calling `act`. If
+    `key` is None, only call `act`. The effects of `act` and its response are stored in one transaction. If
+    `act` raises, nothing is stored. Raises Problem if the key was used with a different `request`.
     """
     if key is None:
         return await act()
@@ -78,16 +79,16 @@ async def encrypt_stored_answers() -> Encrypted:
 
 
 def _spellings_of(key: str) -> list[str]:
-    """Return a key without quotes, and with the quotes that the draft of the Idempotency-Key header requires.
+    """Return both forms of a key, without and with quotes, because clients may send either form.
 
-    With quotes, the key is a string as defined in RFC 9651 §3.3.3. Clients may send either form.
+    The draft of the Idempotency-Key header requires the quotes, as for any string of RFC 9651 §3.3.3.
     """
     bare = key[1:-1] if len(key) > 2 and key[0] == key[-1] == '"' else key  # noqa: PLR2004 - the quotes
     return [spelling for spelling in (bare, f'"{bare}"') if len(spelling) <= MAX_KEY_CHARACTERS]
 
 
 def _store_body(reply: Reply) -> str:
-    """Return a response's body for storage. A `no-store` response contains a secret, so it is encrypted."""
+    """Return a response's body as it is stored. A `no-store` response has a secret, so it is encrypted."""
     body = reply.payload().decode()
     return encrypt(body) if reply.headers.items() >= NO_STORE.items() else body
 

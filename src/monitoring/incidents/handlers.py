@@ -40,7 +40,7 @@ async def get_incident(incident_id: str, caller: Caller) -> Reply:
 
 
 async def acknowledge_incident(incident_id: str, caller: Caller, act_once: ActOnce) -> Reply:
-    """Acknowledge an incident, and queue the sending of its notifications after the commit."""
+    """Acknowledge an incident. After the commit, queue the sending of its notifications."""
     delivery_ids: list[UUID] = []
 
     async def acknowledge() -> Reply:

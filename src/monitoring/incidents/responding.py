@@ -23,7 +23,7 @@ MAX_NOTES = 500
 
 
 async def acknowledge(team_id: UUID, incident_id: UUID, actor: Actor) -> tuple[Incident, list[UUID]]:
-    """Acknowledge an open incident, and queue notifications of that. Only the first acknowledgement counts.
+    """Acknowledge an open incident, and queue the notifications. A second acknowledgement changes nothing.
 
     Returns the incident, and the ids of the deliveries, which the caller passes to `nudge` after the commit.
     Raises Problem if the team has no such incident, or if it was resolved without an acknowledgement.
@@ -98,6 +98,6 @@ async def write_note(team_id: UUID, incident_id: UUID, actor: Actor, text: str) 
 async def list_notes(
     team_id: UUID, incident_id: UUID, limit: int, after_id: UUID | None
 ) -> Page[IncidentNote]:
-    """Return up to `limit` notes of an incident, newest first, following `after_id`. Raises Problem."""
+    """Return up to `limit` notes of an incident, newest first, starting after `after_id`. Raises Problem."""
     incident = await get_incident(team_id, incident_id)
     return await read_page(IncidentNote.filter(incident_id=incident.id), limit, after_id)

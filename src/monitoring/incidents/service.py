@@ -23,7 +23,8 @@ from monitoring.notifications.announcing import announce
 from monitoring.notifications.monitor_subjects import MonitorSubject, describe_monitor
 from monitoring.notifications.routing import Announcement
 
-# The SQL statement that resolves incidents contains each row's values twice, so it is slow for many rows.
+# The most incidents that one SQL statement resolves. The statement contains each row's values twice, so it is
+# slow for many rows.
 UPDATED_AT_ONCE = 500
 
 # The number of incidents within this time decides whether a monitor is flapping.
@@ -104,7 +105,7 @@ async def open_incidents(openings: Sequence[Opening]) -> list[UUID]:
 
 
 async def resolve_incidents(endings: Sequence[Ending]) -> list[UUID]:
-    """Resolve the monitors' open incidents, and queue notifications of that.
+    """Resolve the monitors' open incidents, and queue their notifications.
 
     Returns the ids of the deliveries, which the caller passes to `nudge` after the commit.
     """
@@ -202,8 +203,8 @@ def _log(incident: Incident, monitor: MonitorSubject, what: str, why: str) -> No
 async def _count_recent(incidents: Sequence[Incident]) -> Counter[UUID]:
     """Return the number of recent incidents of each monitor in `incidents`, by monitor id.
 
-    An incident is recent if it was confirmed less than an hour before the latest confirmation in `incidents`,
-    or after it.
+    An incident is recent if it was confirmed within the hour before the latest confirmation in `incidents`,
+    or after that confirmation.
     """
     monitor_ids = [incident.monitor_id for incident in incidents]
     since = max(incident.confirmed_at for incident in incidents) - RECENT
@@ -218,7 +219,7 @@ def announcement_of(
     monitor: MonitorSubject,
     recent_incidents: int | None = None,
 ) -> Announcement:
-    """Return the announcement of an incident's event, from which the team's channels are notified."""
+    """Return the announcement of an incident's event, from which the channels' notifications are made."""
     subject: dict[str, Json] = {
         "incident": represent_incident(incident),
         "monitor": describe_monitor(monitor),

@@ -9,14 +9,14 @@ from tortoise.expressions import Q
 
 from monitoring.incidents.models import Incident
 
-# A chart cannot display more.
+# The most time spans to read. A chart cannot display more of them.
 MAX_SPANS = 500
 
 
 async def read_incident_spans(
     monitor_id: UUID, start: datetime, end: datetime
 ) -> list[tuple[datetime, datetime]]:
-    """Return the start and end of the newest incidents that overlap a range, oldest first.
+    """Return the start and end of each of the newest incidents that overlap a time range, oldest first.
 
     The end of an open incident is the end of the range.
     """

@@ -1,6 +1,6 @@
 """Codes with which people join a team or set a new password, and emailed links that work like the codes.
 
-An owner creates a code, and gives it to the person who uses it.
+An owner creates a code, and passes it on to the person who is to use it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ async def invite(
     """Invite a person to a team. The person's earlier invitations to it become invalid.
 
     With `is_mailed`, a worker emails a link that works like the code. Raises `Refused` if the person is
-    already in this team. A person in another team can be invited, but joining is refused.
+    already in this team. A person in another team can be invited, but cannot join.
     """
     email, role = read_email(email), Role(role)
     async with transaction():
@@ -128,7 +128,7 @@ async def accept_invitation(code: str, name: str, password: str, *, address: str
     try:
         async with transaction():
             await lock_team(invitation.team_id)
-            # Deletion uses up the invitation: a concurrent attempt finds nothing to delete.
+            # Deleting the invitation uses it up, so a concurrent attempt finds nothing to delete.
             if not await _living().filter(id=invitation.id).delete():
                 raise Refused("invitation_unknown")
             if invitation.user:

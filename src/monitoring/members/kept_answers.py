@@ -1,6 +1,6 @@
 """Stores pages with form errors for an hour, because the browser's Back button requests them again.
 
-The pages contain form input, including secrets. Therefore they are encrypted, and only the session that
+The pages contain form input, including secrets. Therefore, the pages are encrypted, and only the session that
 submitted the form can read them.
 """
 

@@ -76,7 +76,7 @@ async def use_link(link: PasswordLink, password: str, *, address: str) -> User:
     password_hash = await hash_password(password)
     async with transaction():
         await lock_team(user.team_id)
-        # Deletion uses up the link: a concurrent attempt finds nothing to delete.
+        # Deleting the link uses it up, so a concurrent attempt finds nothing to delete.
         if not await PasswordLink.filter(id=link.id, expires_at__gt=current_backends().clock.now()).delete():
             raise Refused("password_link_used")
         await PasswordLink.filter(user_id=user.id).delete()

@@ -1,4 +1,4 @@
-"""Password hashing with argon2id (RFC 9106), in threads, because each hash takes 64 MiB and some time.
+"""Password hashing with argon2id (RFC 9106). Each hash takes 64 MiB and some time, so threads compute them.
 
 The queue for the threads is bounded. If it is full, clients get a 503 immediately.
 """
@@ -24,8 +24,8 @@ Result = TypeVar("Result")
 
 HASHES_AT_ONCE = 2
 
-# The most hashes that run or wait at a time, so that nobody waits for more than a few seconds. For unknown
-# browsers the limit is lower, which reserves capacity for known browsers and signed-in users.
+# The most hashes that are running or waiting at a time, so that nobody waits for more than a few seconds. For
+# unknown browsers, the limit is lower. This reserves capacity for known browsers and signed-in users.
 PLACES = 32
 PLACES_OF_STRANGERS = 16
 
@@ -72,8 +72,9 @@ async def hash_password(password: str) -> str:
 async def is_same_password(password: str, stored_hash: str | None, *, is_known: bool = True) -> bool:
     """Return whether a password matches a stored hash.
 
-    If `stored_hash` is None, returns False after the same time. Raises `Problem("service_unavailable")` if
-    too many hashes are waiting. The limit is lower for unknown browsers (`is_known=False`).
+    If `stored_hash` is None, returns False after the same time as for a wrong password. Raises
+    `Problem("service_unavailable")` if too many hashes are waiting. The limit on waiting hashes is lower for
+    unknown browsers (`is_known=False`).
     """
     compare = partial(_compare, password[:MAX_PASSWORD_CHARACTERS], stored_hash)
     is_same = await _places.run(PLACES if is_known else PLACES_OF_STRANGERS, compare)
@@ -99,8 +100,8 @@ def _nobodys_hash() -> str:
 
 
 def _as_bytes(password: str) -> bytes:
-    """Encode a password in Unicode's NFKC form, which does not depend on the keyboard.
+    """Encode a password in Unicode's NFKC form, which is the same however the characters were typed.
 
-    A lone surrogate is encoded, too.
+    Lone surrogates are encoded too, and raise no error.
     """
     return unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")

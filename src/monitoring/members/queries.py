@@ -1,4 +1,4 @@
-"""SQL queries about members: one statement reads the sessions of many open pages."""
+"""An SQL query that reads the sessions of many open pages in one statement."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from monitoring.auth.names import is_name
 from monitoring.members.models import MAX_EMAIL_CHARACTERS
 from monitoring.members.refusals import MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, Refused
 
-# A password must withstand 10^8 guesses. The attempt limit for one email allows fewer in five years.
+# A password must withstand 10^8 guesses. The rate limit for one email allows fewer guesses in five years.
 MIN_GUESSES_LOG10 = 8
 
-# Only this many characters of a password are evaluated. The time grows with the cube of their number, and is
-# up to 0.1 s for this many malicious characters.
+# Only this many characters of a password are evaluated, because the time grows with the cube of their number.
+# For this many malicious characters, evaluation takes up to 0.1 s.
 _JUDGED_CHARACTERS = 24
 _KNOWN_WORDS = ("monitoring", "monitor", "uptime")
 

@@ -104,7 +104,7 @@ async def change_password(user: User, current: str, new: str, *, by: Actor, keep
     password_hash = await hash_password(new)
     async with transaction():
         await lock_team(user.team_id)
-        # Of two concurrent changes, only the first succeeds: `current` is wrong for the second.
+        # Of two concurrent changes, only the first succeeds, because it makes `current` wrong for the second.
         unchanged = User.filter(id=user.id, password_hash=user.password_hash)
         if not await unchanged.update(password_hash=password_hash):
             raise Refused("wrong_password")

@@ -42,7 +42,7 @@ async def begin_session(user: User, browser: str, *, address: str | None = None)
     token, now = secrets.token_urlsafe(TOKEN_RANDOM_BYTES), datetime.now(UTC)
     lifetime = timedelta(hours=current_backends().settings.session_hours)
     async with transaction():
-        # Password changes take the same lock, so ending all sessions always ends this one too.
+        # A password change takes the same lock and then ends all sessions, so it also ends this session.
         current = await User.select_for_update(no_key=True).get_or_none(id=user.id)
         if current is None or current.password_hash != user.password_hash:
             raise Refused("wrong_password")
@@ -91,7 +91,7 @@ async def list_sessions(user_id: UUID) -> list[Session]:
 
 
 async def find_addresses(team_id: UUID, sessions: Sequence[Session]) -> dict[str, str]:
-    """Return the IP addresses from which sessions began, by session id.
+    """Return the IP address from which each session began, by session id.
 
     The addresses come from the audit log, which has recorded them since release 0.2.0.
     """
@@ -110,7 +110,10 @@ async def end_session(session_id: UUID) -> None:
 
 
 async def end_session_of(user: User, session_id: UUID, *, by: Actor) -> bool:
-    """End one of a user's sessions, and record that in the audit log. Returns False if it does not exist."""
+    """End one of a user's sessions, and record this in the audit log.
+
+    Returns False if the user has no session with this id.
+    """
     async with transaction():
         if not await Session.filter(id=session_id, user_id=user.id).delete():
             return False
@@ -119,7 +122,7 @@ async def end_session_of(user: User, session_id: UUID, *, by: Actor) -> bool:
 
 
 async def end_sessions(user_id: UUID, *, keep: UUID | None = None, by: Actor | None = None) -> None:
-    """End all of a user's sessions except `keep`. If `by` is given, record that in the audit log."""
+    """End all of a user's sessions except `keep`. If `by` is given, record this in the audit log."""
     async with transaction():
         user = await User.select_for_update(no_key=True).get_or_none(id=user_id)
         if user is None:

@@ -15,8 +15,9 @@ from monitoring.members.service import find_user
 async def authenticate(email: str, password: str, *, is_known: bool = False) -> User | None:
     """Return the user, with their team; None if there is no such user, or the password is wrong.
 
-    Both cases take the same time. A stored hash with outdated parameters is replaced. Callers must first
-    count the attempt. Raises `Problem("service_unavailable")` if too many attempts are waiting.
+    An unknown user and a wrong password take the same time. A stored hash with outdated parameters is
+    replaced. Callers must count the attempt against its rate limits beforehand. Raises
+    `Problem("service_unavailable")` if too many attempts are waiting.
     """
     user = await _find_user(email)
     stored_hash = user.password_hash if user else None

@@ -1,1 +1,1 @@
-"""Renders the API document and the guides as self-contained HTML pages."""
+"""Renders the API document, and the guides to the API, as self-contained HTML pages."""

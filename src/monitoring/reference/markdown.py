@@ -1,4 +1,4 @@
-"""Renders Markdown as HTML, with escaped HTML markup, heading anchors and highlighted code."""
+"""Renders Markdown as HTML with heading anchors and highlighted code. Markup in the source is escaped."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def highlight_code(code: str, language: str) -> Markup:
 
 
 def _highlight_fence(code: str, language: str, _attributes: str) -> str:
-    return str(highlight_code(code, language))  # a Markup would escape what markdown-it adds
+    return str(highlight_code(code, language))  # a `Markup` would escape the tags that markdown-it adds
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Renders the entrance page, the reference at /docs, and the guides, each as a self-contained page."""
+"""Renders the entrance page, the API reference at /docs, and the guides, each as a self-contained page."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def render_entrance(document: Document) -> str:
 
 @lru_cache
 def render_guide(document: Document, name: str) -> str:
-    """Render the guide called `name`. The document must list this guide."""
+    """Render the guide called `name`, which must be one of the guides that the document lists."""
     guides = read_guides(document)
     index = [guide.name for guide in guides].index(name)
     return _ENVIRONMENT.get_template("guide.html").render(
@@ -140,7 +140,7 @@ def _read_frame(document: Document) -> dict[str, Any]:
 
 
 def _words_by_section(text: str) -> dict[str, str]:
-    """Return the Markdown of each section, by the anchor of its heading, for the page's search."""
+    """Return the Markdown of each section, by its heading's anchor. The page's search uses this text."""
     anchors = [heading.anchor for heading in render_prose(text).headings if heading.level == _SECTION]
     sections = re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]
     return dict(zip(anchors, sections, strict=True))

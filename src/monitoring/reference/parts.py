@@ -34,7 +34,7 @@ class Body:
 class Error:
     """An API error: its message, an example if the message is a template, and when the error occurs.
 
-    `code` is the OAuth error code; empty for other errors.
+    `code` is the error code if this is an OAuth error; empty for other errors.
     """
 
     name: str
@@ -200,7 +200,7 @@ def _answer(document: Document, status: str, response: Node) -> Answer:
 
 def _errors(document: Document, status: str, response: Node) -> Iterator[Error]:
     examples = response.get("content", {}).get(JSON, {}).get("examples", {})
-    # If a response has several errors, its description does not say when each of them occurs.
+    # If a response has several errors, the response's description does not say when each of them occurs.
     described = response.get("description", "") if len(examples) == 1 else ""
     for name, reference in examples.items():
         example = document.follow(reference)

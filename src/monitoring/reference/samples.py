@@ -24,7 +24,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call, from which the code in each language is written.
+    """A call, from which the sample in each language is generated.
 
     A header value may end with a variable such as `$TOKEN`, which stands for an environment variable.
     """
@@ -38,7 +38,10 @@ class _Call:
 
 
 def write_samples(document: Document, operation: Operation) -> tuple[Sample, ...]:
-    """Return an operation's sample calls. They read base URL and credentials from environment variables."""
+    """Return an operation's sample calls.
+
+    The samples read the base URL and the credentials from environment variables.
+    """
     call = _read_call(document, operation)
     return (
         Sample("curl", "bash", _curl(call)),

@@ -14,7 +14,7 @@ from monitoring.web.replies import Reply
 
 
 async def create_sandbox_incident(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
-    """Create an incident, and queue the sending of its notifications after the commit."""
+    """Create an incident. After the commit, queue the sending of its notifications."""
     delivery_ids: list[UUID] = []
 
     async def create() -> Reply:

@@ -13,7 +13,8 @@ from monitoring.members import service
 from monitoring.members.refusals import Refused
 from monitoring.members.sessions import end_session_of, end_sessions, find_addresses, list_sessions
 
-# The order matters, because for compatibility, most browsers' User-Agent headers also name other browsers.
+# The first match is used. The order matters because most User-Agent headers also name other browsers, for
+# compatibility.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -99,9 +100,9 @@ async def sign_out_everywhere(visit: Visit) -> Response:
 
 
 def describe_browser(user_agent: str) -> str:
-    """Return a browser's name, such as "Firefox on Linux", by which users recognise their own browsers.
+    """Return a description of a browser for its user to recognise, such as "Firefox on Linux".
 
-    Clients can forge the name, because they can send any `user_agent`.
+    A client can forge the description by sending a false User-Agent header.
     """
     browser = next((name for mark, name in _BROWSERS if mark in user_agent), "Another browser")
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), None)

@@ -30,7 +30,7 @@ SEGMENTS_A_PAGE = 100
 async def show_segments(visit: Visit) -> Response:
     """List a page of the translation's segments, beginning at the index in the query's `from`.
 
-    With `?show=refused`, only segments whose translations were refused are listed.
+    With `?show=refused`, only segments are listed for which the engine's translation was rejected.
     """
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
@@ -67,8 +67,8 @@ async def show_segment(visit: Visit) -> Response:
 async def correct_segment(visit: Visit) -> Response:
     """Save the correction of a segment. If the form has `takes_back`, withdraw the correction instead.
 
-    If this changed anything, the locale is queued for translation. If the form has `goes_on`, redirect to the
-    next segment.
+    If the correction was changed or withdrawn, queue the translation into this locale again. If the form has
+    `goes_on`, redirect to the next segment.
     """
     article, form = await find_article_of(visit), await visit.read_form()
     translation = find_translation_of(article, visit)
@@ -93,7 +93,7 @@ async def correct_segment(visit: Visit) -> Response:
 
 
 class _Place(NamedTuple):
-    """A segment and its position in the shown list.
+    """A segment and its position in the list of segments.
 
     `number` is counted from 1, `total` is the list's length, and `next` is the next segment's hash, if any.
     """
@@ -130,7 +130,7 @@ def _render_form(  # noqa: PLR0913, PLR0917 - what the form shows
 async def _find_place(visit: Visit, article: Article, translation: Translation) -> _Place:
     """Return the segment that the path names, with its position. Raises `Problem("not_found")`.
 
-    With `?show=refused`, the list contains only the refused segments and this segment.
+    With `?show=refused`, only this segment and the refused ones are counted.
     """
     segments = await list_segments(article, translation.locale)
     here = next((each for each in segments if each.hash == visit.path_params["segment_id"]), None)

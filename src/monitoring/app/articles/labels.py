@@ -20,7 +20,7 @@ FAULTS = {
     Fault.TERMS: "a term was not translated as prescribed",
 }
 
-# ISO 639-1 codes. The locale of any other language is shown unchanged.
+# Languages by their ISO 639-1 codes. For any other language, the locale itself is shown.
 LANGUAGES = {
     "ar": "Arabic",
     "bg": "Bulgarian",
@@ -67,7 +67,10 @@ LANGUAGES = {
 
 
 def name_language(locale: str) -> str:
-    """Return a locale's language: Spanish, Portuguese (pt-BR). An unknown locale is returned unchanged."""
+    """Return the name of a locale's language, such as "Spanish" or "Portuguese (pt-BR)".
+
+    An unknown locale is returned unchanged.
+    """
     language, region, _ = locale.partition("-")
     name = LANGUAGES.get(language.lower())
     if name is None:

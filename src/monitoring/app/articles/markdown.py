@@ -1,4 +1,4 @@
-"""Renders publishers' Markdown as HTML, which is untrusted, too. `markup` sanitises it."""
+"""Renders publishers' Markdown as HTML. This HTML is untrusted, so `markup` must sanitise it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_spans import MAX_DELIMITERS_IN_PARAGRAPH, has_modest_tables
 
-# A text can use a link definition many times, with three characters each time. Each use copies the URL into
-# the HTML, so one long URL could exhaust the memory.
+# About the most characters of URLs in the HTML of one text. Markdown can refer to a link definition with only
+# three characters, and each reference copies the URL into the HTML. Many references to a long URL could
+# therefore exhaust the memory.
 MAX_ADDRESS_CHARACTERS_IN_TEXT = 1_000_000
 
 
 def render_markdown(source: str) -> str:
-    """Render a text as HTML with the parser that translation uses. Front matter is shown unchanged.
+    """Render a text as HTML with the parser that translation also uses. Front matter is shown unchanged.
 
     A paragraph with an implausible amount of markup is shown as plain text, and so is a huge table.
     """

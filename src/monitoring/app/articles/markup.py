@@ -1,8 +1,8 @@
-"""Sanitises publishers' HTML. The result is blocks of a few allowed elements, in which only links have URLs.
+"""Sanitises publishers' HTML. The result contains only a few allowed elements, and no URLs except in links.
 
-There are two passes. The first pass corrects how elements are nested, so that the HTML parser of the second
-pass has nothing to repair. The repairs that browsers make can turn kilobytes into gigabytes. The second pass,
-`nh3`, sanitises the HTML, and its output is used unchanged.
+There are two passes. The first pass corrects the nesting of elements, so that the HTML parser of the second
+pass has nothing to repair. HTML parsers repair nesting as browsers do, which can turn kilobytes into
+gigabytes. The second pass, `nh3`, sanitises the HTML, and its output is used unchanged.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TRANSPARENT = {
 # fmt: on
 _ENDED = {*INLINE, *BLOCKS, *PARTS}
 _INLINE_NAMES = frozenset(INLINE.values())
-_LEVELS_OF_THE_PAGE = 2  # heading levels that the page uses; the article's headings have lower levels
+_LEVELS_OF_THE_PAGE = 2  # the page itself uses h1 and h2, so the article's headings begin at h3
 _LEAVES = frozenset({"p", "pre", "h3", "h4", "h5", "h6"})  # blocks that contain no other blocks
 _DROPPED_IF_EMPTY = _INLINE_NAMES | _LEAVES
 _HOLDS_PARAGRAPHS = frozenset({"blockquote", "dd", "li", "td", "th"})
@@ -86,10 +86,10 @@ def _make_cleaner() -> Cleaner:
 class _Arranger:
     def __init__(self, source: str) -> None:
         self._source = source
-        self._open: list[tuple[str, int]] = []  # each element's name, and its start in the output
+        self._open: list[tuple[str, int]] = []  # each open element's name, and its index in the output
         self._output: list[str] = []
         self._finished: list[tuple[str, str]] = []
-        self._is_broken = False  # the next text begins a paragraph
+        self._is_broken = False  # whether the next text begins a new paragraph
         self._hidden_ends: dict[str, int] = {}
         self._headings: list[int] = []  # source levels of the last heading and its parent headings
 
@@ -113,7 +113,8 @@ class _Arranger:
     def _is_hidden_until_end(self, token: Token, position: int) -> bool:
         """Return whether to drop the element that begins with this start tag, including its content.
 
-        Returns False if no end tag follows after `position`, because the rest of the source would be dropped.
+        Returns False if no end tag follows `position`. Otherwise, an element that is never closed would hide
+        the rest of the source.
         """
         if token.name not in HIDDEN or token.raw.endswith("/>"):
             return False
@@ -149,14 +150,15 @@ class _Arranger:
     def _open_heading(self) -> str:
         """Return the name of the innermost open heading; empty if none is open.
 
-        The end tag of a heading of any level closes it.
+        An end tag for a heading of any level closes this heading.
         """
         return next((name for name, _ in reversed(self._open) if name in HEADINGS), "")
 
     def _show_heading(self, level: int) -> str:
-        """Return the element name for a heading with this level in the source.
+        """Return the name of the element that shows a heading with this level in the source.
 
-        The article's headings are below those of the page, and no level is skipped.
+        The article's headings rank below the page's own headings. If the article skips a level, the result
+        does not.
         """
         while self._headings and self._headings[-1] >= level:
             self._headings.pop()
@@ -234,7 +236,7 @@ class _Arranger:
 
 
 def _describe_image(token: Token) -> str:
-    """Return an image's alternative text. Pages show it because they load no images from publishers."""
+    """Return the text to show in place of an image, because pages load no images from publishers."""
     words = _read_attribute(token, "alt").strip()
     return html.escape(f"[Image: {words}]" if words else "[Image]")
 

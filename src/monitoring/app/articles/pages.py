@@ -42,19 +42,19 @@ from monitoring.notifications.deliveries import MOST_ABOUT, list_deliveries_abou
 
 ARTICLES_A_PAGE = 25
 MAX_SEARCH_CHARACTERS = 100
-# The most events of each kind in the timeline, before similar events are grouped.
+# The most events of each kind that are read for the timeline, before similar events are grouped.
 MAX_EVENTS = 500
 MAX_ENTRIES = 100
 _MONTH = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 
-# A hostile article takes seconds to process. Articles have their own threads, so that the shared threads can
-# still store files and resolve host names.
+# Processing a hostile article can take seconds. Articles therefore have their own threads, which keeps the
+# shared threads available for storing files and resolving host names.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="articles-to-read")
 
 
 async def show_articles(visit: Visit) -> Response:
-    """List articles, newest first. The query filters by text in title or slug, and by translation status."""
+    """List articles, newest first. The query can filter by title or slug, and by translation status."""
     require_article_access(visit)
     name = visit.query.get("status")
     wanted = next((known for known in TranslationStatus if known == name), None)
@@ -94,7 +94,10 @@ async def show_article(visit: Visit) -> Response:
 
 
 async def retry_translations(visit: Visit) -> Response:
-    """Queue the article's failed translations again, or only the one for the locale in the form."""
+    """Queue the article's failed translations again.
+
+    If the form names a locale, only the translation into this locale is queued.
+    """
     article = await find_article_of(visit)
     locale = (await visit.read_form()).get("locale") or None
     async with transaction():
@@ -108,7 +111,10 @@ async def retry_translations(visit: Visit) -> Response:
 
 
 async def ask_to_retranslate(visit: Visit) -> Response:
-    """Ask which locales to retranslate, and show the most characters sent to the engine for each locale."""
+    """Ask which locales to retranslate.
+
+    For each locale, show the maximum number of characters that would be sent to the engine.
+    """
     article = await find_article_of(visit)
     loop = asyncio.get_running_loop()
     source = await loop.run_in_executor(_threads, read_article_source, article.payload)
@@ -123,7 +129,10 @@ async def ask_to_retranslate(visit: Visit) -> Response:
 
 
 async def retranslate_article(visit: Visit) -> Response:
-    """Queue the article's finished translations again, or only the one for the locale in the form."""
+    """Queue the article's finished translations again.
+
+    If the form names a locale, only the translation into this locale is queued.
+    """
     article, form = await find_article_of(visit), await visit.read_form()
     locale = form.get("locale") or None
     async with transaction():
@@ -212,7 +221,7 @@ async def _find_stored(visit: Visit, article: Article, translation: Translation)
 
 
 async def find_article_of(visit: Visit) -> Article:
-    """Return the article that the path names. Raises Problem if there is none, or the team has no access."""
+    """Return the article named in the path. Raises Problem if it is missing, or the team has no access."""
     require_article_access(visit)
     article_id = visit.read_id("article_id")
     log_article(article_id)
@@ -246,7 +255,10 @@ def _is_translating(visit: Visit) -> bool:
 
 
 async def show_costs(visit: Visit) -> Response:
-    """Show the translation usage of the month in the query; without a valid month, of the current month."""
+    """Show the translation usage for the query's month, or else for the current month.
+
+    An invalid or future month is ignored.
+    """
     require_article_access(visit)
     current, asked = this_month(), visit.query.get("month", "")
     month = asked if _MONTH.fullmatch(asked) and asked <= current else current

@@ -19,8 +19,9 @@ from monitoring.app.formatting import capitalize
 from monitoring.articles.translation.article import Path, Texts, texts_for_readers
 from monitoring.articles.translation.content_formats import TextFormat
 
-# The most characters of a text that are shown. The limits exceed the length of a long article, and any text
-# within them is laid out within a second. Markdown takes ten times as long as HTML of the same length.
+# The most characters of a text that are shown. Even long articles are shorter than these limits, and a text
+# within its limit takes less than a second to lay out. Markdown takes ten times as long as HTML of the same
+# length.
 MAX_CHARACTERS = {
     TextFormat.PLAIN: 10_000,
     TextFormat.HTML: 200_000,
@@ -60,7 +61,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An article and its translation. `is_cut` is true if they have more fields than are shown."""
+    """An article beside its translation. `is_cut` is true if they have more fields than are shown."""
 
     words: list[Passage]  # titles, descriptions and image texts, with one row each
     texts: list[Passage]
@@ -82,8 +83,8 @@ class _Side:
 def lay_side_by_side(original: Mapping[str, Any], translation: Mapping[str, Any] | None) -> Reading:
     """Lay out an original beside its translation, which may be None.
 
-    All HTML in the result is escaped or sanitised. Call this in a thread, because a hostile article takes
-    seconds.
+    All HTML in the result is escaped or sanitised. Call this function in a thread, because a hostile article
+    can take seconds.
     """
     ours, theirs = texts_for_readers(original), texts_for_readers(translation or {"article": {}})
     formats = {path: text_format for path, (text_format, _) in (theirs | ours).items()}
@@ -122,7 +123,7 @@ def _read_side(texts: Texts, path: Path) -> _Side:
     blocks = list(islice(read_blocks(source), MAX_BLOCKS + 1))
     is_cut |= len(blocks) > MAX_BLOCKS
     if is_cut and len(blocks) > 1:
-        blocks.pop()  # the block beyond the limit, or a truncated one
+        blocks.pop()  # the last block is beyond the limit, or may be truncated
     return _Side(blocks, is_cut)
 
 
@@ -134,7 +135,7 @@ def _pair(path: Path, original: _Side, translation: _Side) -> Passage:
     label = _label(path)
     is_cut = original.is_cut or translation.is_cut
     count = min(len(original.blocks), len(translation.blocks))
-    # If a side is cut, only the shown blocks can be compared.
+    # If one side is truncated, only as many blocks as both sides have can be compared.
     is_alike = original.kinds(count if is_cut else None) == translation.kinds(count if is_cut else None)
     if is_alike and count:
         both = zip(original.blocks, translation.blocks, strict=False)

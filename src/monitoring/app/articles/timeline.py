@@ -18,8 +18,8 @@ from monitoring.audit.actors import COMMAND_LINE
 from monitoring.audit.models import AuditEntry
 from monitoring.notifications.models import NotificationDelivery
 
-# Similar events within this time become one timeline entry, such as translations into many locales at once,
-# or corrections segment by segment.
+# Similar events within this time become a single timeline entry. Examples are translations into many locales,
+# and corrections of several segments.
 BURST = timedelta(minutes=10)
 
 _ACTORS = {PUBLISHER.name: "The publisher", COMMAND_LINE.name: "The command line"}

@@ -80,12 +80,12 @@ _WORDS = {
     Action.ARTICLE_DELETED: "deleted the article",
 }
 
-# Fields with nested names that users choose. These nested names are shown unchanged.
+# Fields that contain header names, which are shown unchanged because users choose them.
 _HEADERS = ("request_headers", "headers")
 
 
 def name_field(name: str) -> str:
-    """Return a field's label: `Interval in seconds`, `Request headers: Accept`, `Routing: tags`."""
+    """Return a field's label, such as `Interval in seconds`, `Request headers: Accept` or `Routing: tags`."""
     if name in LABELS:
         return LABELS[name]
     whole, dot, part = name.partition(".")
@@ -96,10 +96,10 @@ def name_field(name: str) -> str:
 
 
 def describe_action(action: str, subject: str = "") -> str:
-    """Return the words for an action, shown between actor and subject: "changed the role of".
+    """Return the words to show for an action between its actor and subject, such as "changed the role of".
 
-    Without a subject, a final "of" is dropped. An unknown action, which another version recorded, is returned
-    unchanged.
+    Without a subject, a final "of" is dropped. An unknown action, which a different release recorded, is
+    returned unchanged.
     """
     words = _WORDS[Action(action)] if action in list(Action) else action
     return words if subject else words.removesuffix(" of")

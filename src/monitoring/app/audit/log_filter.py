@@ -33,7 +33,7 @@ class FilterForm:
 
 
 def read_filter(query: Mapping[str, str], zone: ZoneInfo) -> FilterForm:
-    """Parse the filter form. Days begin and end in `zone`. The first and the last day are both included.
+    """Parse the filter form. Days are those of the time zone `zone`. The first and last day are included.
 
     A `kind` or `by` that the form does not offer is ignored. If a day is invalid, the filter matches
     everything.

@@ -1,4 +1,4 @@
-"""The page of a notification channel's deliveries, with their contents and outcomes, and redelivery."""
+"""The page that lists a notification channel's deliveries, and the action that sends a delivery again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from monitoring.notifications.tasks import nudge
 
 DELIVERIES_A_PAGE = 50
 
-# The most monitors that the description of a digest names.
+# The most monitors that are named in the description of a digest.
 MOST_NAMED = 3
 
 _PATH = "/settings/notifications/{channel_id}/deliveries"
@@ -43,14 +43,14 @@ async def show_deliveries(visit: Visit) -> Response:
 
 
 class Subject(NamedTuple):
-    """A monitor that a message was about. `path` is its incident's page, or else the monitor's."""
+    """A monitor that a message was about. `path` is the page of its incident, or else of the monitor."""
 
     name: str
     path: str
 
 
 class Description(NamedTuple):
-    """What a message was about, in words, and the monitors concerned. `more` counts those not listed."""
+    """A description of a message, and the monitors that it was about. `more` counts unlisted monitors."""
 
     words: str
     subjects: tuple[Subject, ...]

@@ -1,7 +1,7 @@
-"""The pages of emailed links that confirm an email address or unsubscribe it, without signing in.
+"""The pages behind links in emails, on which readers confirm or unsubscribe their address without signing in.
 
-Link scanners open these pages, so only a POST changes anything. The page's button sends one, and so does a
-mail program's one-click unsubscription (RFC 8058).
+Mail systems' link scanners open these pages, so only a POST changes anything. The page's button sends a POST,
+and so does a mail program's one-click unsubscription (RFC 8058).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ async def show_confirmation(visit: Visit) -> Response:
 
 
 async def confirm(visit: Visit) -> Response:
-    """Confirm the email address that the form's token is for, and redirect to the link's page."""
+    """Confirm the email address of the form's token, and redirect to the page that the link opened."""
     token = (await visit.read_form()).get("token", "")
     channel = await _find_asked(token)
     async with transaction():
@@ -39,13 +39,16 @@ async def confirm(visit: Visit) -> Response:
 
 
 async def show_unsubscribing(visit: Visit) -> Response:
-    """Show the email address with a button to unsubscribe it. If nothing is sent to it, the page says so."""
+    """Show the email address with a button to unsubscribe it.
+
+    If the channel is off or unconfirmed, the page says that nothing is sent to the address.
+    """
     token = visit.query.get("token", "")
     return await _render(visit, "channels/unsubscribe.html", await _find(UNSUBSCRIBE, token), token)
 
 
 async def unsubscribe(visit: Visit) -> Response:
-    """Turn off the channel, for a reader or a mail program. The token in the URL identifies the channel."""
+    """Turn off the channel that the token in the URL identifies. A reader or a mail program requests this."""
     token = visit.query.get("token", "")
     channel = await _find(UNSUBSCRIBE, token)
     async with transaction():
@@ -58,7 +61,7 @@ async def unsubscribe(visit: Visit) -> Response:
 
 
 async def _find_asked(token: str) -> NotificationChannel:
-    """Return the channel that a confirmation link is for. Raises Declined if it is expired or used up."""
+    """Return the channel of a confirmation link. Raises Declined if the link has expired or was used."""
     channel = await _find(CONFIRM, token)
     if channel.is_unconfirmed and is_used_up(token, channel):
         raise Declined("email_link_used")

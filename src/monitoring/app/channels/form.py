@@ -36,7 +36,8 @@ _WITHOUT_A_FIELD = ("type", "events", "routing", "enabled")
 class Field:
     """A field of a channel type's form.
 
-    `options` are the values of an enumerated field, with their labels. `rows` is above 1 for multi-line text.
+    `options` are the values of an enumerated field, each with its label. `rows` is more than 1 for multi-line
+    text.
     """
 
     name: str
@@ -51,7 +52,7 @@ class Field:
 
 @cache
 def fields_of(channel_type: str) -> tuple[Field, ...]:
-    """Return the fields of a channel type, in the document's order."""
+    """Return the fields of a channel type, in the order of the API document."""
     schema, secrets = _schema_of(channel_type), secret_fields(channel_type)
     return tuple(
         _describe(name, part, is_required=name in schema["required"], is_secret=name in secrets)
@@ -78,9 +79,9 @@ def write_new_form(channel_type: str) -> ChannelForm:
 
 
 def read_form(typed: ChannelForm) -> dict[str, Json]:
-    """Convert a form to a NotificationChannelCreate, without empty fields.
+    """Convert a form to a NotificationChannelCreate. Empty fields are left out.
 
-    Raises Problem for the first invalid field. Its `others` has the problems of the other fields.
+    Raises Problem for the first invalid field, with the problems of the other fields in `others`.
     """
     given: dict[str, Json] = {"type": typed.type}
     for field in fields_of(typed.type):
@@ -95,7 +96,7 @@ def read_patch(typed: ChannelForm) -> dict[str, Json]:
     """Convert a form to a NotificationChannelUpdate.
 
     An empty secret field keeps the saved secret. Any other empty optional field is reset. Raises Problem for
-    the first invalid field. Its `others` has the problems of the other fields.
+    the first invalid field, with the problems of the other fields in `others`.
     """
     patch: dict[str, Json] = {"type": typed.type}
     for field in fields_of(typed.type):
@@ -112,7 +113,7 @@ def read_patch(typed: ChannelForm) -> dict[str, Json]:
 
 
 def write_form(channel: NotificationChannel) -> ChannelForm:
-    """Return a saved channel's form. The fields of its secrets are empty."""
+    """Return a saved channel's form, with its secret fields left empty."""
     configuration = configuration_of(channel)
     texts = {
         field.name: "" if field.is_secret else _write(configuration[field.name])
@@ -144,7 +145,7 @@ def place_problem(problem: Problem, catalogue: Catalogue, channel_type: str) -> 
 
 @cache
 def _check_of(union: str, channel_type: str) -> Check:
-    """Return the schema validator of a channel type's form."""
+    """Return the validator for a channel type's member of the union schema `union`."""
     return check_of(member_of(union, channel_type))
 
 

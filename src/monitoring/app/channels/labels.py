@@ -7,7 +7,7 @@ from monitoring.notifications.grouping import DIGEST
 from monitoring.notifications.models import CONFIRMATION
 from monitoring.notifications.routing import INTERRUPTED, TEST
 
-# The channel types in the order of the page, each with its name, and what is needed to set it up.
+# The channel types in the order in which the page lists them. Each has a name, and a hint about its setup.
 TYPES = {
     "email": ("Email", "An email address, whose reader has to confirm it first."),
     "slack": ("Slack", "The address of an incoming webhook of your workspace."),

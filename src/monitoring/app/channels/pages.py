@@ -54,9 +54,10 @@ async def show_channels(visit: Visit) -> Response:
 
 
 class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
-    """The form of a channel, whose fields depend on its type.
+    """The form for a channel, whose fields depend on the channel's type.
 
-    Its *Send a test* button sends a test with the typed settings and shows the outcome, but saves nothing.
+    The form's *Send a test* button sends a test with the typed settings and shows the outcome, but saves
+    nothing.
     """
 
     path = f"{LIST}/new"
@@ -87,9 +88,9 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return _echo(form, row.type)
 
     async def make(self, visit: Visit, typed: ChannelForm, form_id: UUID) -> Response:
-        """Create the channel. For *Send a test*, only send a test.
+        """Create the channel. If *Send a test* was pressed, only send a test.
 
-        A new webhook's secret is shown. If the form is resubmitted, the secret is not shown again.
+        The secret of a new webhook is shown once. If the form is resubmitted, it is not shown again.
         """
         given = channel_form.read_form(typed)
         await demand_reachable(visit.team.id, given)
@@ -108,7 +109,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         )
 
     async def find(self, visit: Visit) -> NotificationChannel:
-        """Return the channel that the URL names. Raises Problem."""
+        """Return the channel that the URL names. Raises Problem if it does not exist."""
         return await _get_channel(visit)
 
     def write(self, row: NotificationChannel) -> ChannelForm:
@@ -116,7 +117,7 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return channel_form.write_form(row)
 
     async def save(self, visit: Visit, row: NotificationChannel, typed: ChannelForm) -> Response:
-        """Change the channel. For *Send a test*, only send a test."""
+        """Change the channel. If *Send a test* was pressed, only send a test."""
         patch = channel_form.read_patch(typed)
         await demand_reachable(visit.team.id, patch)
         if (await visit.read_form()).get("try"):
@@ -126,7 +127,10 @@ class ChannelForms(EditForm[ChannelForm, NotificationChannel]):
         return visit.redirect(LIST, notice="channel_updated")
 
     async def explain(self, visit: Visit, problem: Problem, typed: ChannelForm) -> dict[str, str]:
-        """Return the errors by field. The URL is checked here, because `make` and `save` check it last."""
+        """Return the errors by field.
+
+        The URL is also checked here, because `make` and `save` do not check it if another field is invalid.
+        """
         errors = channel_form.place_problem(problem, visit.catalogue, typed.type)
         try:
             url = "" if "url" in errors else typed.texts.get("url", "").strip()

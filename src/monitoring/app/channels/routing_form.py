@@ -8,7 +8,7 @@ from monitoring.app.form_fields import read_tags
 from monitoring.app.formatting import write_duration
 from monitoring.contract.document import Json
 
-# The options of two fields: each value in seconds, and its label.
+# The options of two select fields. Each option has a value in seconds, and a label.
 DELAYS = (
     ("0", "at once"),
     ("60", "if it lasts 1 minute"),

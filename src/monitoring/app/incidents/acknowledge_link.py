@@ -1,6 +1,7 @@
-"""The page of a link in an alert, on which readers acknowledge the incident without signing in.
+"""The page that a link in an alert opens, on which readers acknowledge the incident without signing in.
 
-Link scanners open the page, so opening it changes nothing: only its button acknowledges the incident.
+Link scanners open the page, too. Therefore, opening it changes nothing, and only its button acknowledges the
+incident.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ async def tell_now(visit: Visit) -> Response:
 async def show_note_form(visit: Visit) -> Response:
     """Show the form for a note on a page of its own.
 
-    A browser requests this page when the user reloads the page with a refused note.
+    A browser requests this page when the user's note was refused and the user reloads the page.
     """
     incident = await service.get_incident(visit.team.id, visit.read_id("incident_id"))
     return await _render_note(visit, incident, str(uuid4()))
@@ -239,7 +239,7 @@ async def write_note(visit: Visit) -> Response:
         )
         error = capitalize(words)
         if problem.name == "idempotency_key_reused":
-            # The form has already added a note with another text. With a new id, it can add a second note.
+            # This form's id was already used for a note with different text. A new id allows a second note.
             error, form_id = REFUSALS["note_form_spent"], str(uuid4())
         return await _render_note(visit, incident, form_id, given["text"], error, status)
     return visit.redirect(f"/incidents/{incident.id}", notice="note_written")
@@ -247,7 +247,7 @@ async def write_note(visit: Visit) -> Response:
 
 @cache
 def judge_note() -> Check:
-    """Return the schema validator of a note."""
+    """Return the schema validator for a note."""
     return document_rules().request_check({"$ref": "#/components/schemas/IncidentNoteCreate"}, "form")
 
 
@@ -262,7 +262,7 @@ async def _render_note(  # noqa: PLR0913, PLR0917 - what the form shows
 def _choose_form_id(visit: Visit, incident_id: UUID, notes: Sequence[IncidentNote]) -> UUID:
     """Return the id of the note form. The id changes only when a note is added.
 
-    A new id for each rendering would make a live page change without reason.
+    A new id for each rendering would make a live page update when nothing has changed.
     """
     newest = notes[0].id if notes else ""
     return uuid5(incident_id, f"{visit.user.id} {newest}")

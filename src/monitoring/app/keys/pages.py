@@ -110,7 +110,7 @@ class KeyForms(CreateForm[KeyForm]):
         return KeyForm(form.get("name", ""), form.getlist("scopes"), form.get("old", ""))
 
     async def make(self, visit: Visit, typed: KeyForm, form_id: UUID) -> Response:
-        """Create the key. Its secret is shown once, on a page that no browser or proxy may keep."""
+        """Create the key. Its secret is shown once, on a page that no browser or proxy may store."""
         if errors := typed.find_errors():
             raise InvalidForm(errors)
         if typed.old:

@@ -17,8 +17,8 @@ from monitoring.auth.service import list_keys
 from monitoring.contract.problems import Problem
 from monitoring.members.service import name_members
 
-# A key counts as in use for this time after each request. The key of a client that makes one call an hour
-# must count as in use between two calls.
+# A key counts as in use until this long after its last request. If a client makes one call an hour, its key
+# must also count as in use between the calls.
 RECENTLY = timedelta(hours=2)
 
 NOT_BEGUN = dict.fromkeys(("make", "deploy", "revoke"), "")
@@ -47,12 +47,12 @@ async def show_rotation(visit: Visit) -> Response:
 
 
 async def name_creators(visit: Visit, keys: Iterable[ApiKey]) -> dict[str, str]:
-    """Return the names of the members who created these keys, by their emails."""
+    """Return the names of the members who created these keys, by email."""
     return await name_members(visit.team.id, {key.created_by for key in keys if key.created_by})
 
 
 def _pick(keys: Sequence[ApiKey], client_id: str | None) -> ApiKey | None:
-    """Return the key with this client_id; None without a client_id. Raises Problem for an unknown one."""
+    """Return the key with this client_id; None without a client_id. Raises Problem if the key is unknown."""
     if not client_id:
         return None
     found = next((key for key in keys if key.client_id == client_id), None)

@@ -1,4 +1,4 @@
-"""Wakes open live pages when their data has changed. One database poll a second serves the whole process."""
+"""Wakes open live pages when their data changes. The database is polled once a second for all of them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from monitoring.members.sessions import Standing, read_standings
 
 LOOK_INTERVAL_SECONDS = 1.0
 
-# A page that keeps changing is sent at most once in this time. Together with the polling interval, this keeps
-# a page at most three seconds old.
+# The minimum time between two updates of a page that keeps changing. Together with the polling interval, it
+# keeps a page at most three seconds old.
 REST_SECONDS = 1.5
 
 # A page without changes is sent an empty line after this time. A page that receives nothing for 25 seconds
-# warns its user that it is stale, and proxies close a silent connection after a minute or more.
+# warns its user that it is stale, and proxies close an idle connection after a minute or more.
 SILENCE_SECONDS = 10.0
 
 # The fingerprints of everything that a page shows, in the order of its `Shown` items.

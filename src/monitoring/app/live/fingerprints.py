@@ -1,7 +1,7 @@
 """Fingerprints of live pages' data: short texts that change whenever an underlying row changes.
 
-They contain sums and counts of times instead of the newest time, because a transaction with an older time may
-commit last.
+A fingerprint contains sums and counts of times instead of the newest time, because a transaction may commit
+after another transaction that has a newer time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ EVERYWHERE = UUID(int=0)
 class Source(Enum):
     """A group of rows that pages show, selected by an id. Each value is a list of SQL columns for one id.
 
-    `{ms:x}` is replaced with SQL for the time `x` in milliseconds. Concatenating text with null, such as the
-    sum of no rows, gives null.
+    `{ms:x}` is replaced with SQL for the time `x` in milliseconds. In SQL, text concatenated with null, such
+    as the sum of no rows, is null.
     """
 
     # A team's monitors, their states, deletions and mutes, and its incidents.
@@ -79,14 +79,14 @@ class Source(Enum):
                 ORDER BY id DESC LIMIT 200) AS newest)
     """
 
-    # A team's maintenance windows. A worker moves `due_at` when maintenance begins and ends.
+    # A team's maintenance windows. A worker updates `due_at` when maintenance begins and ends.
     WINDOWS = """
         (SELECT count(*) || ' ' || sum({ms:updated_at}) || ' ' || coalesce(sum({ms:ended_at}), 0) || ' '
             || coalesce(sum({ms:due_at}), 0)
             FROM maintenance_windows WHERE team_id = given.id)
     """
 
-    # All articles, and the translations in progress. Both are index-only scans.
+    # All articles, and the translations in progress. Both queries are index-only scans.
     ARTICLES = """
         (SELECT count(*) || ' ' || sum({ms:updated_at}) FROM articles),
         (SELECT count(*) || ' ' || sum({ms:due_at}) || ' ' || count(CASE status WHEN 'queued' THEN 1 END)

@@ -89,10 +89,10 @@ class _Following:
             )
 
     async def glance(self) -> Response:
-        """Return one line for a hidden page, which shows only its title and icon.
+        """Return one line for a hidden page, of which users see only the title and icon.
 
-        Both change only with the team's monitors and incidents. The line is rendered once for each such
-        change, so a hidden page costs little.
+        These change only when the team's monitors or incidents change. The line is rendered once for each
+        such change, so a hidden page costs little.
         """
         shown = tuple(each for each in await self._sources(self._visit) if each.source is Source.TEAM)
         fingerprints = await self._changes.read_fingerprints(shown)
@@ -116,9 +116,9 @@ class _Following:
             await send(bytes(line.body))
 
     async def _render(self, fingerprints: Fingerprints, kept_seconds: float = KEPT_SECONDS) -> Response:
-        """Render the page as one line, or reuse a rendering.
+        """Render the page as one line, or return a cached rendering.
 
-        Team members with the same role, URL, time zone and list density share the rendering.
+        Team members with the same role, URL, time zone and list density share a rendering.
         """
         key = (fingerprints, self._seen)
         return await self._visit.site.rendered_pages.render(key, self._render_now, kept_seconds)
@@ -177,7 +177,7 @@ class _Lines(Response):
 
 
 async def _end(sending: asyncio.Future[None]) -> None:
-    """Wait for the end of a stream, and suppress its error, which the script gets when it reconnects."""
+    """Wait for the end of a stream. Suppress its error, because the script gets it when it reconnects."""
     try:
         await sending
     except (Problem, BackendUnavailable):

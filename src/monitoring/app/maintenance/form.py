@@ -77,7 +77,7 @@ def read_form(typed: Typed, now: datetime, saved: MaintenanceWindow | None = Non
     """Convert a form to a MaintenanceWindowCreate.
 
     A `saved` window keeps its exact start, to the microsecond, unless the form changes its start or time
-    zone. Raises Problem for the first invalid field. Its `others` has the problems of the other fields.
+    zone. Raises Problem for the first invalid field, with the problems of the other fields in `others`.
     """
     texts = typed.texts
     problems: list[Problem] = []
@@ -144,7 +144,7 @@ def judge() -> Check:
 
 @cache
 def list_time_zones() -> list[str]:
-    """Return the time zones to suggest: UTC, and the zones that are named by region and city."""
+    """Return the time zones to suggest: UTC, and the zones that are named after a region and a city."""
     regions = ("Africa/", "America/", "Antarctica/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/")
     return ["UTC", *sorted(each for each in available_timezones() if each.startswith((*regions, "Pacific/")))]
 

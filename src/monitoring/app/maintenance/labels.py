@@ -1,4 +1,4 @@
-"""Labels for a maintenance window's fields, and descriptions of its recurrence, without side effects."""
+"""Labels for a maintenance window's fields, and descriptions of its recurrence. Has no side effects."""
 
 from __future__ import annotations
 

@@ -58,10 +58,10 @@ async def show_windows(visit: Visit) -> Response:
 
 
 class WindowForms(EditForm[Typed, MaintenanceWindow]):
-    """The form of a maintenance window.
+    """The form for a maintenance window.
 
-    If the query's `monitor` names a monitor, this monitor is ticked in a new form, and creation redirects to
-    the monitor's page.
+    If the query's `monitor` names a monitor, a new form has this monitor ticked, and creating the window
+    redirects to the monitor's page.
     """
 
     path = f"{LIST}/new"
@@ -92,8 +92,8 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         async def create() -> UUID:
             return (await service.create_window(visit.team.id, given, by=visit.actor)).id
 
-        # The typed text identifies the request, because `given` depends on the current time. For example,
-        # "until 14:00" gives a shorter window when the form is resubmitted.
+        # A resubmitted form is recognised by its typed text, because `given` depends on the current time. For
+        # example, "until 14:00" gives a shorter window when the form is resubmitted.
         request = ("create_maintenance_window", typed.texts, list(typed.monitor_ids))
         created = await create_once(visit, form_id, request, create)
         origin_id = await _find_origin(visit)
@@ -101,7 +101,7 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         return visit.redirect(f"/monitors/{origin_id}" if origin_id else LIST, notice=notice)
 
     async def find(self, visit: Visit) -> MaintenanceWindow:
-        """Return the window that the URL names. Raises Problem."""
+        """Return the window that the URL names. Raises Problem if it does not exist."""
         return await _get_window(visit)
 
     def write(self, row: MaintenanceWindow) -> Typed:
@@ -119,7 +119,7 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         return maintenance_form.place_problem(problem, visit.catalogue, typed)
 
     async def context(self, visit: Visit, typed: Typed) -> dict[str, object]:
-        """Return the labels and options of the fields, and the monitor on whose page the form was opened."""
+        """Return the fields' labels and options, and the monitor from whose page the form was opened."""
         rule = typed.texts["recurrence"]
         others = [] if rule in RULES else [(rule, name_rule(rule, typed.texts["starts_at"]))]
         return {
@@ -132,7 +132,7 @@ class WindowForms(EditForm[Typed, MaintenanceWindow]):
         }
 
     def query(self, visit: Visit, _: Typed) -> dict[str, str]:
-        """Return the query parameter that names the monitor on whose page the form was opened."""
+        """Return the query parameter that names the monitor from whose page the form was opened."""
         return {"monitor": visit.query.get("monitor", "")}
 
 
@@ -157,7 +157,7 @@ async def delete_window(visit: Visit) -> Response:
 
 
 async def _find_origin(visit: Visit) -> str | None:
-    """Return the id of the query's monitor, on whose page the form was opened.
+    """Return the id of the query's monitor, from whose page the form was opened.
 
     Returns None if the team has no such monitor.
     """

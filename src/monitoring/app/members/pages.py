@@ -48,7 +48,7 @@ async def change_role(visit: Visit) -> Response:
 
 
 async def ask_for_reset_code(visit: Visit) -> Response:
-    """Explain a password reset code, and ask for confirmation before making one."""
+    """Explain what a password reset code does, and ask for confirmation before making one."""
     return visit.render("members/reset.html", member=await _find_member(visit))
 
 

@@ -12,7 +12,7 @@ import orjson
 
 from monitoring.contract.document import Json, published_document
 
-# By source: the member of the assertion that is written between source and comparison, if there is one.
+# For some sources: the assertion's field that is written between the source and the comparison.
 _SUBJECTS = {"json": "path", "header": "name"}
 
 _JSON_SCALAR = re.compile(r"true|false|-?[0-9]+(\.[0-9]+)?|\".*\"", re.DOTALL)
@@ -77,7 +77,7 @@ def _write_value(value: Json, *, is_text: bool) -> str:
 
 
 def _line() -> re.Pattern[str]:
-    """Return the pattern of an assertion's line.
+    """Return the pattern for an assertion's line.
 
     The first word after the source that names a comparison is taken as the comparison.
     """

@@ -1,4 +1,4 @@
-"""A chart's time axis: the name of its windows, and the positions of its labels. Has no side effects."""
+"""A chart's time axis, with its labels and their positions. Has no side effects."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _BETWEEN_TICKS = tuple(minutes * _MINUTE for minutes in (1, 2, 5, 15, 30, 60, 12
 
 
 class Axis(NamedTuple):
-    """A time axis: the name of its windows, the time between labels, and the formats of labels and points.
+    """A chart's time axis. `unit` is what one of its time windows is called, such as "hour".
 
-    Labels are placed at multiples of `between_ticks` in the user's local time.
+    Labels are placed at multiples of `between_ticks` in the user's local time. The formats are those of the
+    times in labels and in descriptions of points.
     """
 
     unit: str

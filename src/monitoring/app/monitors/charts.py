@@ -18,19 +18,19 @@ MAX_BARS = 40
 
 _BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28  # monitors.css sets strokes to this width
 _LOWEST_BAR = 3
-# The height of the bar for the slowest response. Only a failure's bar has the full height, so that failures
-# stand out even without colours.
+# The height of the bar for the slowest response. Only a failed check's bar has the full height, so failed
+# checks stand out even without colours.
 _HIGHEST_ANSWER = 22
 
 _GOOD_RATIO = 0.99
 
-# A day with less counted time than this shows no uptime ratio, because the ratio would depend too much on the
-# first checks.
+# A day with less uptime and downtime in total than this shows no uptime ratio, because the ratio would depend
+# too much on the first checks.
 MIN_COUNTED = timedelta(hours=1)
 
 
 class Bar(NamedTuple):
-    """A check's bar: a stroke upwards at `x`. `look` is the check's outcome, or `maintenance`."""
+    """A check's bar, drawn upwards from the base line at `x`. `look` is the outcome, or `maintenance`."""
 
     x: int
     height: int
@@ -84,8 +84,8 @@ class Days:
 def draw_days(windows: Sequence[tuple[Window, Durations]]) -> Days:
     """Draw a bar for the uptime of each day.
 
-    The look of a day is `up` without downtime, `degraded` with at least 99 % uptime, and else `down`. A day
-    without uptime data has the look `maintenance` or `unknown`.
+    The look of a day is `up` without downtime, `degraded` with at least 99 % uptime, and `down` otherwise. A
+    day without uptime data has the look `maintenance` or `unknown`.
     """
     days = [
         Day(position * _BAR_STEP, _look_of(durations), f"{write_utc_day(start)}: {_describe_day(durations)}")

@@ -18,7 +18,7 @@ DELETED = "A deleted monitor"
 
 
 class MonitorChoices(NamedTuple):
-    """The offered monitors' names by id. `are_more` is true if the team has too many to offer all."""
+    """The offered monitors' names by id. `are_more` is true if the team has too many monitors to list all."""
 
     names: dict[str, str]
     ticked: set[str]
@@ -28,8 +28,8 @@ class MonitorChoices(NamedTuple):
 async def list_monitor_choices(team_id: UUID, chosen: Sequence[str]) -> MonitorChoices:
     """Return the chosen monitors, and the team's other monitors.
 
-    If the team has more than `MAX_OFFERED` monitors, only the newest are added to the chosen ones. Text in
-    `chosen` that is not an id is ignored.
+    If the team has more than `MAX_OFFERED` monitors, only the team's newest monitors are returned in addition
+    to the chosen ones. Text in `chosen` that is not an id is ignored.
     """
     others = await name_newest_monitors(team_id, MAX_OFFERED + 1)
     are_more = len(others) > MAX_OFFERED

@@ -172,7 +172,7 @@ async def _read_ping_url(monitor: Monitor) -> str | None:
 
 
 def _date_status(monitor: Monitor, incidents: Sequence[Incident]) -> datetime:
-    """Return when the monitor's current status began. Downtime begins with the incident's first failure."""
+    """Return when the monitor's current status began. Downtime begins with the first failed check."""
     if monitor.status == Outcome.DOWN and incidents and not incidents[0].resolved_at:
         return incidents[0].started_at
     return monitor.status_changed_at

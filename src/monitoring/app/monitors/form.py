@@ -1,4 +1,4 @@
-"""Converts monitor forms to the API's MonitorCreate and back. The API document's schema validates it.
+"""Converts monitor forms to the API's MonitorCreate and back. The API document's schema validates the form.
 
 Has no side effects.
 """
@@ -66,11 +66,11 @@ _PROTOCOL_TEXTS = {"tcp.send"}
 
 
 def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Configuration:
-    """Parse a form into a MonitorCreate, without empty fields. The form's `type` determines its fields.
+    """Parse a form into a MonitorCreate. Empty fields are left out. The form's `type` determines its fields.
 
     `saved` is an edited monitor's configuration. A field with unchanged text keeps its saved value, because
     browsers change some values: they end every line with CRLF, and drop line ends from one-line fields.
-    Raises Problem for the first invalid field. Its `others` has the problems of the other fields.
+    Raises Problem for the first invalid field, with the problems of the other fields in `others`.
     """
     untouched = write_form(saved) if saved else {}
     saved_values = flatten(saved) if saved else {}
@@ -97,9 +97,9 @@ def read_form(form: Mapping[str, str], saved: Configuration | None = None) -> Co
 
 
 def _without_what_is_kept(given: Configuration, saved: Configuration) -> Configuration:
-    """Return the configuration to validate: without masked credentials, which keep their saved values.
+    """Return the configuration to validate, without masked credentials, whose saved values are kept.
 
-    If the form keeps the saved contract's document, the result has an empty document in its place.
+    If the form keeps the saved contract's document, an empty document takes its place in the result.
     """
     others = _without_masks(given)
     others["request_headers"] = _without_masks(given.get("request_headers", {}))
@@ -154,7 +154,7 @@ def write_new_form(monitor_type: str) -> Texts:
 
 @cache
 def write_hints(monitor_type: str) -> Texts:
-    """Return each field's hint, in which the bounds of the field's schema are filled in."""
+    """Return each field's hint, with the bounds from the field's schema filled in."""
     hints = {name: HINTS[name] for name in kinds_of(monitor_type) if name in HINTS}
     bounded = {name: hint.format_map(_schemas()[name]) for name, hint in hints.items()}
     return {**bounded, "url": TYPE_FORMS[monitor_type].address_hint}
@@ -185,10 +185,10 @@ def echo_form(form: Mapping[str, str]) -> Texts:
 
 
 def patch_from(given: Configuration, saved: Configuration) -> dict[str, Json]:
-    """Return a merge patch that turns the saved configuration into the form's. It contains every field."""
+    """Return a merge patch that turns the saved configuration into the form's. The patch has every field."""
     names = kinds_of(saved["type"])
     patch = {**_nest(dict.fromkeys(names)), **given}
-    for name in (saved["type"], "request_headers"):  # merged, so each removed member needs a null
+    for name in (saved["type"], "request_headers"):  # objects are merged, so each removed member needs a null
         if name in patch:
             patch[name] = {**dict.fromkeys(saved[name]), **given.get(name, {})}
     if _CONTRACT in patch:
@@ -238,9 +238,9 @@ def place_problem(problem: Problem, catalogue: Catalogue, form: Mapping[str, str
 
 
 def flatten(configuration: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a configuration, plus the settings of its type and contract under their form field names.
+    """Return a configuration, extended by the settings of its type and contract.
 
-    An example of such a name is `tcp.expect`.
+    Each of these settings has the name of its form field, such as `tcp.expect`.
     """
     monitor_type = configuration["type"]
     contract: Mapping[str, Json] = {
@@ -317,7 +317,7 @@ def _read_assertions(name: str, text: str) -> list[dict[str, Json]] | None:
         raise document_rules().sentences.invalid_field([name, error.number], "pattern") from None
 
 
-# Parsers and formatters by the kind of a field, which `kinds_of` returns.
+# Parsers and formatters of fields, by the kinds that `kinds_of` returns.
 _READERS: Mapping[str, Callable[[str, str], Json]] = {
     "string": _read_text,
     "integer": _read_integer,
@@ -345,7 +345,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
 
 
 def _as_sent(name: str, text: str) -> str:
-    """Return a field's text with the line ends that a browser keeps: none in a one-line field."""
+    """Return a field's text as a browser keeps it. A one-line field has no line ends."""
     return _LINE_END.sub("\n" if name in MANY_LINES else "", text)
 
 

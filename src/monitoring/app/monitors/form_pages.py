@@ -1,4 +1,4 @@
-"""The pages that create and change monitors, with one form, which the API's schema and rules validate."""
+"""The pages that create and change monitors. They share one form, validated by the API's schema and rules."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _VERSION = re.compile(r"[0-9]{1,9}")
 
 
 class MonitorForms(EditForm[Texts, Monitor]):
-    """The form of a monitor. Its *Test now* button shows the result of a check, and saves nothing."""
+    """The form for a monitor. Its *Test now* button runs a check and shows the result, but saves nothing."""
 
     path = "/monitors/new"
     new_template = "monitors/new.html"
@@ -48,7 +48,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
     spent = "monitor_form_spent"
 
     async def blank(self, visit: Visit) -> Texts:
-        """Return a form with the defaults of the query's type; of `http` if the query has no known type."""
+        """Return a form with the defaults of the query's type, or of `http` if it has no known type."""
         wanted = visit.query.get("type", "")
         return monitor_form.write_new_form(wanted if wanted in TYPE_FORMS else "http")
 
@@ -66,7 +66,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
         return monitor_form.echo_form(monitor_form.complete_form(kept))
 
     async def make(self, visit: Visit, typed: Texts, form_id: UUID) -> Response:
-        """Create the monitor. For *Test now*, only test it."""
+        """Create the monitor. If *Test now* was pressed, only test it."""
         given = monitor_form.read_form(typed)
         if (await visit.read_form()).get("try"):
             finding = await _try(visit, given)
@@ -82,7 +82,7 @@ class MonitorForms(EditForm[Texts, Monitor]):
         return visit.redirect(f"/monitors/{created.id}", notice=notice)
 
     async def find(self, visit: Visit) -> Monitor:
-        """Return the monitor that the URL names. Raises Problem."""
+        """Return the monitor that the URL names. Raises Problem if it does not exist."""
         return await service.get_monitor(visit.team.id, visit.read_id("monitor_id"))
 
     def write(self, row: Monitor) -> Texts:
@@ -90,9 +90,9 @@ class MonitorForms(EditForm[Texts, Monitor]):
         return monitor_form.write_form(configuration_of(row))
 
     async def save(self, visit: Visit, row: Monitor, typed: Texts) -> Response:
-        """Change the monitor. For *Test now*, only test it.
+        """Change the monitor. If *Test now* was pressed, only test it.
 
-        Raises Problem if the monitor was changed since the form was shown.
+        Raises Problem if the monitor has been changed since the form was shown.
         """
         form, saved = await visit.read_form(), configuration_of(row)
         patch = monitor_form.patch_from(monitor_form.read_form(typed, saved), saved)

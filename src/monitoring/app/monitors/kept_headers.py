@@ -1,7 +1,7 @@
-"""Saved credentials in a monitor's form, which its user keeps, replaces or removes. Has no side effects.
+"""Saved credentials in a monitor's form. A user can keep, replace or remove each. Has no side effects.
 
 The form shows each credential separately, without its value, and all other request headers as lines of text.
-The submitted headers are merged into lines again, in which a mask stands for a kept credential.
+When the form is submitted, all headers are merged into lines again. A mask stands for each kept credential.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ SECRETS = ("client_certificate", "contract.document_authorization")
 
 
 class KeptHeader(NamedTuple):
-    """A saved request header with a credential. `value` is its new value.
+    """A saved request header with a credential. `value` is the new value from the form.
 
-    If `value` is empty, the saved value is kept, unless the header is removed.
+    If `value` is empty and the header is not removed, the saved value is kept.
     """
 
     name: str
@@ -30,7 +30,7 @@ class KeptHeader(NamedTuple):
 
 
 class ShownHeaders(NamedTuple):
-    """A form's request headers: those with visible values as lines of text, and the saved credentials."""
+    """A form's request headers: `lines` has those with visible values, and `kept` the saved credentials."""
 
     lines: str
     kept: Sequence[KeptHeader] = ()

@@ -19,7 +19,8 @@ from monitoring.monitors.queries import MonitorFilter
 
 _NAMES = ("type", "status", "tag", "search")
 
-# The most tags in a filter: one more than a monitor can have. Such a filter already matches nothing.
+# The most tags in a filter, which is one more than a monitor can have. A filter with this many tags matches
+# nothing, so further tags make no difference.
 MOST_TAGS = 11
 
 
@@ -41,7 +42,7 @@ def read_filter(query: QueryParams) -> MonitorFilter:
 def split_tags(text: str) -> list[str]:
     """Split a filter's tags at commas.
 
-    Tags after the eleventh are dropped. They change nothing, because no monitor has eleven tags.
+    Tags after the eleventh are dropped. They make no difference, because no monitor has eleven tags.
     """
     return list(dict.fromkeys(tag for each in text.split(",") if (tag := each.strip())))[:MOST_TAGS]
 

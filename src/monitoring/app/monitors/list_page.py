@@ -61,13 +61,14 @@ STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
 
 _BY_UPTIME = (MonitorOrder.UPTIME, MonitorOrder.HIGHEST_UPTIME)
 
-# The most groups on a page. This keeps the page small for teams with thousands of monitors. The group of a
-# tag links to the list of all monitors with the tag.
+# The most groups on a page. The limit keeps the page small for teams with thousands of monitors. Each tag's
+# group links to the list of all monitors with the tag.
 MAX_GROUPS = 28
 
 _WORRYING = ("down", "validating", "degraded")
 
-# A group shows its first monitors, and further ones that are down: at most this many in all groups together.
+# Besides its first monitors, a group shows further monitors that are down. This is the most of these further
+# monitors in all groups together.
 MAX_DOWN = 200
 
 
@@ -97,7 +98,10 @@ class RefusedAct(NamedTuple):
 
 
 class Around(NamedTuple):
-    """The data of a list page without its rows. `opened` summarises only monitors that match the filter."""
+    """The data of a list page other than its rows.
+
+    `summary` is about the whole team. `opened` is only about the monitors that match the filter.
+    """
 
     counts: Counter[str]
     types: Counter[str]
@@ -110,9 +114,9 @@ class Around(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The monitors with the same tag; with None as `tag`, those without tags.
+    """The monitors with the same tag, or all monitors without tags if `tag` is None.
 
-    `shown` has the ids of the group's first monitors, and of others that are down.
+    `shown` has the ids of the group's first monitors, and of further monitors that are down.
     """
 
     tag: str | None
@@ -128,9 +132,9 @@ class Group(NamedTuple):
 def group_by_tag(outlines: Iterable[Outline], max_rows: int, only: str | None = None) -> list[Group]:
     """Group monitors by each of their tags, in the given order. At most `MAX_GROUPS` groups are returned.
 
-    The groups show about `max_rows` rows in total, with each heading counted as a row, but at least one
-    monitor each. They also show up to `MAX_DOWN` further monitors that are down. If `only` is given, only the
-    group of that tag is returned.
+    All groups together show about `max_rows` rows, including a heading for each group. Each group shows at
+    least one monitor. The groups also show up to `MAX_DOWN` further monitors that are down. If `only` is
+    given, only the group of that tag is returned.
     """
     members: defaultdict[str | None, list[Outline]] = defaultdict(list)
     for outline in outlines:
@@ -216,7 +220,7 @@ async def _find(visit: Visit, view: ListView, wanted: MonitorFilter, counts: Cou
 async def _outline(visit: Visit, view: ListView, wanted: MonitorFilter) -> list[Outline]:
     """Return all monitors that match a filter, in the view's order.
 
-    In an order by uptime, monitors without uptime data come last.
+    If the view is ordered by uptime, monitors without uptime data come last.
     """
     outlines = await outline_monitors(visit.team.id, wanted, view.order)
     if view.order not in _BY_UPTIME:

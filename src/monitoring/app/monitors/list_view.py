@@ -26,7 +26,8 @@ ORDERS = {
     MonitorOrder.NEWEST: "newest first",
 }
 
-# The two orders that a column heading selects: on the first click, and on the second.
+# The two orders of each column. The first click on the heading selects the first order, the next click the
+# second.
 COLUMNS = {
     "State": (MonitorOrder.WORST, MonitorOrder.BEST),
     "Monitor": (MonitorOrder.NAME, MonitorOrder.REVERSED_NAME),
@@ -114,7 +115,7 @@ class ListView:
 
 
 def read_view(query: QueryParams, density: str) -> ListView:
-    """Return the view that a query and a density's name describe. An unknown value means the default."""
+    """Return the view that a query and a density's name describe. Unknown values are replaced by defaults."""
     return ListView(
         sought=echo_filter(query),
         order=MonitorOrder(query["sort"]) if query.get("sort") in ORDERS else MonitorOrder.WORST,
@@ -125,6 +126,6 @@ def read_view(query: QueryParams, density: str) -> ListView:
 
 
 def _page_of(query: QueryParams) -> int:
-    """Return the query's page number; 1 if it has no valid one."""
+    """Return the query's page number, or 1 if the number is missing or invalid."""
     text = query.get("page", "")
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < MAX_PAGE_DIGITS else 1

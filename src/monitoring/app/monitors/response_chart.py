@@ -30,8 +30,8 @@ class Line(NamedTuple):
     """A series with a value for each window.
 
     A window without responses is a gap in the path. A window between two gaps is a dot. Coordinates run from
-    0 to `SIDE`, to the right and downwards, and the page scales the chart. Each point is in the middle of its
-    window.
+    0 to `SIDE`, left to right and top to bottom, and the page scales the chart. Each point is in the middle
+    of its window.
     """
 
     look: str
@@ -49,7 +49,7 @@ class Shade(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart of each window's values, as lines or areas. `points` describes each window.
+    """A chart of each window's values, as lines or areas. `points` has a text for each window.
 
     Each area extends down to the axis. A later area covers the earlier ones up to its own height.
     """
@@ -99,7 +99,7 @@ def draw_phases(
     zone: ZoneInfo = UTC_ZONE,
     happened: Mapping[str, Sequence[Window]] | None = None,
 ) -> Chart | None:
-    """Draw the average length of each phase as stacked areas. Returns None if no window has phases."""
+    """Draw the average duration of each phase as stacked areas. Returns None if no window has phases."""
     averages = [summary.phases.averages() for _, summary in windows]
     sums = [list(accumulate(each)) if each else None for each in averages]
     if not any(sums):

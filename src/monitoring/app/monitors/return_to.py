@@ -13,14 +13,14 @@ from monitoring.app.monitors.list_view import read_view
 from monitoring.app.rendering import write_query
 from monitoring.app.visits import Visit
 
-# A longer query is not stored: browsers limit cookies to 4,096 bytes.
+# A longer query is not stored, because browsers limit cookies to 4,096 bytes.
 MAX_QUERY_CHARACTERS = 2000
 
 
 def remember_list(visit: Visit, page: Response, monitor_id: UUID) -> None:
     """Store the list's query in a cookie of `page` if the monitor's page was opened from the list.
 
-    The updates of a live page set no cookie, because users share them.
+    The updates of a live page set no cookie, because the same update is sent to several users.
     """
     came_from = urlsplit(visit.request.headers.get("referer", ""))
     if visit.is_followed or not visit.may_change or came_from.path != visit.locate("/monitors"):

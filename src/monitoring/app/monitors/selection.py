@@ -27,7 +27,7 @@ from monitoring.monitors.service import set_paused
 
 Change = Callable[[Monitor], Mapping[str, Json]]
 
-# A bulk action stops after this time. Browsers and proxies wait longer for a response: at least a minute.
+# A bulk action stops after this time, because some browsers or proxies wait only a minute for a response.
 LONGEST_ACT_SECONDS = 20.0
 
 # The number of monitors that one transaction pauses or resumes.
@@ -55,7 +55,7 @@ async def act_on_selected(visit: Visit) -> Response:
 
 
 async def show_list_again(visit: Visit) -> Response:
-    """Redirect to the list, because a browser may request the URL of the bulk actions' form with GET."""
+    """Redirect to the list, because a browser may request the URL of bulk actions with GET."""
     return _go_back(visit)
 
 
@@ -72,7 +72,7 @@ async def keep_monitors(visit: Visit) -> Response:
 
 
 async def _read_selected(visit: Visit) -> Sequence[UUID]:
-    """Return the selected monitors' ids. If the form has `all`, all that match the filter are selected."""
+    """Return the selected monitors' ids, or those of all matching monitors if the form has `all`."""
     form = await visit.read_form()
     if form.get("all"):
         order = read_view(visit.query, "").order
@@ -86,7 +86,7 @@ async def _read_selected(visit: Visit) -> Sequence[UUID]:
 
 
 async def _set_paused(visit: Visit, chosen: Sequence[UUID], *, paused: bool) -> Response:
-    """Pause or resume monitors in batches, so that check results can be stored between two batches."""
+    """Pause or resume monitors in batches, so that check results can be stored between batches."""
     ends_at = monotonic() + LONGEST_ACT_SECONDS
     for start in range(0, len(chosen), PORTION):
         if monotonic() > ends_at:
@@ -120,10 +120,10 @@ async def _tag(visit: Visit, chosen: Sequence[UUID], tag: str, *, is_added: bool
 
 
 async def _change_all(visit: Visit, chosen: Sequence[UUID], change: Change, notice: str) -> Response:
-    """Apply `change` to the monitors one by one, as their own pages do. Deleted monitors are skipped.
+    """Apply `change` to one monitor at a time, as a monitor's own page does. Skip deleted monitors.
 
     After `LONGEST_ACT_SECONDS`, the remaining monitors are skipped, and the notice says so. The user can then
-    repeat the action. Monitors that are changed already take little time, so the action gets further.
+    repeat the action, which soon gets past the monitors that are already changed.
     """
     ends_at = monotonic() + LONGEST_ACT_SECONDS
     for monitor_id in chosen:

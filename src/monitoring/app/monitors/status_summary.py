@@ -15,7 +15,8 @@ from monitoring.monitors.models import Monitor
 from monitoring.monitors.queries import MonitorFilter, find_among
 from monitoring.monitors.service import name_monitors
 
-# The most names of each kind in the text. Users of a screen reader forget the beginning of a long list.
+# The text names at most this many open incidents, and as many degraded monitors. Users of a screen reader
+# forget the beginning of a long list.
 NAMED = 5
 
 

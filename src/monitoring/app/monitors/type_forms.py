@@ -16,8 +16,8 @@ _SENSITIVITY = {"Sensitivity": ("failure_threshold", "recovery_threshold", "retr
 class TypeForm(NamedTuple):
     """The texts of a monitor type, and the fields of its form, in order.
 
-    `scheme` is prefixed to an address without a scheme. `first` has the fields that everybody fills in.
-    `groups` has the fields that few people change, which are collapsed at first.
+    `scheme` is prefixed to a URL without a scheme. `first` has the fields that everybody fills in. `groups`
+    has the fields that few people change. The form shows these groups collapsed at first.
     """
 
     title: str

@@ -1,7 +1,7 @@
 """Rate limits for sign-in attempts.
 
-A browser in which the user has signed in before has a limit of its own, so guesses from other browsers never
-lock this browser out.
+A browser in which the user has signed in before has its own limit, so guesses from other browsers never lock
+the user out of this browser.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitoring.members.rules import read_email
 from monitoring.members.sign_in import record_refusal
 from monitoring.settings import RateLimitPolicy
 
-# The most refused sign-ins per email address that the audit log records, from all networks together.
+# The most refused sign-ins that the audit log records for an email address in an hour, from all networks.
 NOTED_OF_ONE_PERSON = RateLimitPolicy("sign_in_noted", 20, 3600)
 
 # The most password links sent to one email address in an hour. Each link is valid for an hour.
@@ -34,9 +34,10 @@ log = logging.getLogger(__name__)
 class Attempt:
     """A counted sign-in attempt. `email` is empty if the submitted text was not an email address.
 
-    `is_known` means that the email has signed in from this browser before. `counted_as` names the rate
-    limit's counter: the known browser, or else the network with the email. `is_last` means that this attempt
-    used up this counter's limit. `is_last_of_all` means that it used up the email's limit in all networks.
+    `is_known` means that this browser has signed in with the email before. `counted_as` identifies the rate
+    limit's counter, which is that of the known browser, or else of the network and email together. `is_last`
+    means that the attempt used up this counter's limit. `is_last_of_all` means that the attempt used up the
+    email's limit for all networks.
     """
 
     email: str
@@ -50,9 +51,9 @@ class Attempt:
 async def count_attempt(request: Request, text: str) -> Attempt:
     """Count a sign-in attempt with `text` as the email address. Raises `Problem("rate_limited")`.
 
-    An attempt from a browser in which this email has signed in before counts against that browser's limit
-    only. Any other attempt counts against the network's limit. If the email is valid, it also counts against
-    the limits of the email in this network, and of the email in all networks.
+    An attempt from a browser that has signed in with this email before counts only against the browser's
+    limit. Any other attempt counts against the network's limit. If the email is valid, the attempt also
+    counts against the email's limit for this network, and against the email's limit for all networks.
     """
     settings, network, email = current_backends().settings, client_network(request), spell_email(text)
     device = cookies.read_device(request, settings, email)

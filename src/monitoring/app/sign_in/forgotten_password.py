@@ -1,4 +1,4 @@
-"""The pages for forgotten passwords: one requests a link by email, and the link's page sets a new password.
+"""The pages for forgotten passwords. One requests a link by email, and the other sets a new password.
 
 Neither the response nor its timing reveals whether an email address has an account.
 """
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 async def show_request(visit: Visit) -> Response:
-    """Show the form that asks for an email address. Raises `Problem("not_found")` without a mail server."""
+    """Show the form for an email address. Raises `Problem("not_found")` if no mail server is configured."""
     _demand_mail_server(visit)
     return visit.render("sign_in/forgotten_password.html", email="", error="")
 
@@ -91,7 +91,7 @@ async def _find(token: str) -> PasswordLink:
 
 
 async def _send_link(email: str, network: str) -> None:
-    """Send a link, unless the email has reached its rate limit. In that case, an earlier link is valid."""
+    """Send a link, unless the email has reached its rate limit. In that case, an earlier link still works."""
     try:
         if not (await current_backends().counters.hit(MAX_LINKS_OF_ONE_PERSON, email)).allowed:
             return

@@ -17,7 +17,7 @@ from monitoring.members.models import Invitation
 from monitoring.members.refusals import Refused
 from monitoring.members.rules import check_password
 
-# The fields beside which these refusals are shown. All other refusals are shown beside the email.
+# The field beside which each of these refusals is shown. All other refusals are shown beside the email.
 _FIELDS = {
     "name_invalid": "name",
     "password_is_email": "password",
@@ -97,7 +97,7 @@ def _render_form(  # noqa: PLR0913 - what the form shows
 
 
 def find_fault(field: str, password: str, email: str) -> dict[str, str]:
-    """Return the error of a new password under the name `field`; an empty dict if it is acceptable."""
+    """Return a new password's error, with `field` as its key; an empty dict for a valid password."""
     try:
         check_password(password, email)
     except Refused as refused:
