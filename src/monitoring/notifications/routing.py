@@ -101,8 +101,8 @@ class Route:
     def concerns(self, monitor_id: UUID | None, tags: Collection[str]) -> bool:
         """Return whether the channel is notified of a monitor's events.
 
-        This is true if the channel selects the monitor by its id or one of its tags, if the channel selects no
-        monitors in particular, or if `monitor_id` is None.
+        This is true if the channel selects the monitor by its id or one of its tags, if the channel does not
+        select particular monitors, or if `monitor_id` is None.
         """
         wanted_tags, wanted_ids = self.routing["tags"], self.routing["monitor_ids"]
         if monitor_id is None or not (wanted_tags or wanted_ids):
