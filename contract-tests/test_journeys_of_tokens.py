@@ -57,7 +57,9 @@ def issuing_service(
 
 
 class TestToken:
-    @pytest.mark.filterwarnings("ignore:EdDSA is deprecated")  # few libraries know the new name from RFC 9864
+    @pytest.mark.filterwarnings(
+        "ignore:EdDSA is deprecated"
+    )  # RFC 9864 has a new name for it, which few libraries know
     def test_is_verified_by_whoever_has_read_the_metadata(self, issuing_service: RunningService) -> None:
         client = Client(issuing_service)
         metadata = client.traveller.call(METADATA).answer.json

@@ -296,7 +296,10 @@ class LibreTranslateServer(TranslationServer):
         return Reply(200, {"translatedText": [self._as_soup(text) for text in texts]})
 
     def _as_soup(self, text: str) -> str:
-        """Write HTML as its parser does, which knows no empty elements, and resolve references after that."""
+        """Return HTML as LibreTranslate's parser writes it.
+
+        The parser writes no empty elements. References are resolved afterwards.
+        """
         return html.unescape(re.sub(r"<(\w+)/>", r"<\1></\1>", self.translate(text)))
 
 
