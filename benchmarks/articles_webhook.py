@@ -1,7 +1,8 @@
-"""H2: articles of 20 KB for 20 locales, stored durably before they are accepted.
+"""H2: measures the acceptance of articles of 20 KB for 20 locales, which are durably stored first.
 
-Nothing is translated: without TRANSLATOR the rows wait. On SQLite, where the worker would be in the same
-process, neither we nor the peers send messages; on PostgreSQL everybody sends one for each article.
+Nothing is translated, because TRANSLATOR is not set. On SQLite, where the worker would run in the same
+process, neither the service nor the peers send messages. On PostgreSQL, all of them send one message for each
+article.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ ARTICLE = {
 
 
 def measure_articles(bench: Bench) -> list[Scenario]:
-    """Measure on both databases: with 16 connections, and with one to servers that have just started."""
+    """Measure on both databases, with 16 connections, and with one connection to newly started servers."""
     return [
         scenario
         for connections in (AT_ONCE, 1)
@@ -96,7 +97,7 @@ def _measure_on_postgresql(bench: Bench, connections: int) -> Scenario:
 
 
 def _measure_on_sqlite(bench: Bench, connections: int) -> Scenario:
-    """Measure with rows in a SQLite file, the worker in the same process."""
+    """Measure with rows in a SQLite file, and the worker in the same process."""
 
     def by_hand(name: str, path: Path, blog: Path, row_by_row: str) -> Program:
         told = {"DATABASE_URL": f"sqlite://{path}", "BLOG_FOLDER": str(blog), "ROW_BY_ROW": row_by_row}

@@ -1,4 +1,4 @@
-"""The cost of starting, and the memory of processes that do nothing."""
+"""Measures the cost of starting, and the memory of idle processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from targets import FASTAPI, SERVICE, STARLETTE
 NAMES = (SERVICE, FASTAPI, STARLETTE)
 STARTS = 5
 
-# Other commands of the service, and how long each certainly takes to begin to wait for work.
+# Other commands of the service, and an upper bound on the time until each begins to wait for work.
 COMMANDS = {
     "worker": ("worker",),
     "checker": ("checker",),
@@ -28,7 +28,7 @@ LOADING_SECONDS = 4.0
 
 
 def measure_at_rest(bench: Bench) -> list[Scenario]:
-    """Start every program several times in turn, until its first answer, and then read its memory."""
+    """Start every program several times in turn, wait for its first response, and read its memory."""
     postgres, redis = bench.backends.postgres, bench.backends.redis
     database = postgres.create("at_rest")
     migrate(f"{database}?sslmode=disable")
@@ -50,7 +50,7 @@ def measure_at_rest(bench: Bench) -> list[Scenario]:
 
 
 def _measure_commands(bench: Bench, url: str) -> Scenario:
-    """Measure the start of each command, and its memory when it waits for work."""
+    """Measure the start of each command, and its memory while it waits for work."""
     settings = {
         "DATABASE_URL": url,
         "REDIS_URL": bench.backends.redis.new_database(),
@@ -75,6 +75,6 @@ def _sample_of(server: Server, median_ms: float = 0.0) -> Sample:
 
 
 def _ask(server: Server) -> None:
-    """Send a request without the token it needs: a refusal is an answer too."""
+    """Send a request without the required token. A refusal is a response, too."""
     with suppress(HTTPError):
         urlopen(f"http://127.0.0.1:{server.port}/api/monitors").close()

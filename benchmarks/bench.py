@@ -1,4 +1,4 @@
-"""What all scenarios share: the backends, the client, and the way to take one sample."""
+"""Shared code of all scenarios: the backends, the client, and the measurement of one sample."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ IDLE_TIMEOUT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: the number of rounds, their length, and the large sizes.
+    """How much to measure: the number of rounds, their length, and the sizes of large tables.
 
-    Many short rounds tell more than few long ones, because noise seldom lasts evenly through a long one.
+    Many short rounds give better results than few long ones, because noise rarely affects a long round
+    evenly.
     """
 
     rounds: int
@@ -45,7 +46,7 @@ QUICK = Effort(rounds=5, seconds=0.25, monitors=50_000, results=10_000_000)
 
 @dataclass(frozen=True)
 class Bench:
-    """One run."""
+    """The servers, client and settings of one run."""
 
     backends: Backends
     client: LoadClient
@@ -53,10 +54,10 @@ class Bench:
     folder: Path
 
     def make_folder(self) -> Path:
-        """Make a folder for files that servers write. It stays until the run ends.
+        """Make a folder for files that servers write. The folder stays until the run ends.
 
-        After files were deleted, ext4 looks at each of them for minutes before it makes another. The next
-        program would pay for the files of the one before.
+        After files are deleted, ext4 examines each of them for minutes before it creates another file. This
+        would slow down the next program.
         """
         return Path(tempfile.mkdtemp(dir=self.folder))
 
@@ -87,7 +88,10 @@ class Bench:
 
 
 def wait_until_idle(server: Server) -> None:
-    """Wait for a server's work after its answers, in threads for example: it is part of their cost."""
+    """Wait until a server has finished its work after the responses, for example in threads.
+
+    This work is part of the responses' cost.
+    """
     deadline = time.monotonic() + IDLE_TIMEOUT_SECONDS
     spent = server.cpu_seconds()
     while time.monotonic() < deadline:

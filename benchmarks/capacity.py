@@ -1,10 +1,10 @@
-"""What one machine carries: monitors of every type at once, how late their checks begin, and what they cost.
+"""Measures how many monitors of all types one machine can check, how late checks begin, and what they cost.
 
     .venv/bin/python benchmarks/capacity.py --monitors 50000 --minutes 10
     .venv/bin/python benchmarks/capacity.py --monitors 2500 --minutes 2 --only https
 
 Each monitor is checked every 60 s, and each heartbeat is pinged every 60 s. PostgreSQL, Redis, the targets
-and the pinging jobs run on this machine, too. `make bench` installs what it takes.
+and the jobs that send pings run on this machine, too. `make bench` installs the required programs.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ if TYPE_CHECKING:
 
 INTERVAL_SECONDS = 60
 TEAMS = 50
-MIX = {"http": 75, "https": 5, "tcp": 10, "dns": 5, "heartbeat": 5}  # of a hundred
+MIX = {"http": 75, "https": 5, "tcp": 10, "dns": 5, "heartbeat": 5}  # percent
 TYPES = {"https": "http"}
-APART = timedelta(milliseconds=10)  # of two clocks of one machine
+APART = timedelta(milliseconds=10)  # the maximum difference between two clocks on one machine
 WARM_UP_SECONDS = 2 * INTERVAL_SECONDS
 NAME = "shop.example"
 SCHEDULE = {"period_seconds": INTERVAL_SECONDS, "grace_seconds": INTERVAL_SECONDS}
 
 
 class Span(NamedTuple):
-    """What was measured: since when on the database's clock, for how long, and the CPU that it took."""
+    """A measured period: its start on the database's clock, its length, and the CPU time used."""
 
     since: datetime
     seconds: float
@@ -64,7 +64,7 @@ class Span(NamedTuple):
 
 
 async def main() -> None:
-    """Run, and print what was found."""
+    """Run the measurement, and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -99,12 +99,15 @@ async def main() -> None:
 
 
 async def furnish(database: str, checked: Checked, count: int, mix: Mapping[str, int]) -> None:
-    """Write monitors that are due within the first interval. The token of a heartbeat is its monitor's id."""
+    """Insert monitors that become due within the first interval.
+
+    The token of a heartbeat is the id of its monitor.
+    """
     migrate(f"{database}?sslmode=disable")
     await sow(database, monitors_a_team=count // TEAMS, teams=TEAMS)
     await execute(
         database,
-        "ALTER SYSTEM SET autovacuum = on",  # as operators have it
+        "ALTER SYSTEM SET autovacuum = on",  # as in production
         "SELECT pg_reload_conf()",
         "CREATE TABLE checks_of_any_day PARTITION OF checks DEFAULT",
         "CREATE TABLE numbered AS SELECT id, row_number() OVER (ORDER BY id) % 100 AS number FROM monitors",
@@ -122,7 +125,7 @@ async def furnish(database: str, checked: Checked, count: int, mix: Mapping[str,
 
 
 def give_types(checked: Checked, mix: Mapping[str, int]) -> Iterator[str]:
-    """Yield a statement for each type of the mix."""
+    """Yield an SQL statement for each type in the mix, which gives some of the monitors this type."""
     urls = {
         "http": checked.url("http"),
         "https": checked.url("https"),
@@ -144,7 +147,10 @@ def give_types(checked: Checked, mix: Mapping[str, int]) -> Iterator[str]:
 def describe(
     backends: Backends, database: str, checked: Checked, name_server: str
 ) -> tuple[Program, Program]:
-    """Describe a checker, which would be gentle to a single host, and the API."""
+    """Return the programs for a checker and for the API.
+
+    By default, a checker limits the load on a single host.
+    """
     settings = {
         "DATABASE_URL": f"{database}?sslmode=disable",
         "REDIS_URL": backends.redis.new_database(),
@@ -164,7 +170,7 @@ async def list_heartbeats(database: str) -> list[str]:
 
 
 async def ping_on_and_on(server: Server, tokens: Sequence[str]) -> None:
-    """Ping each heartbeat once in an interval. Raises HTTPStatusError if one is not answered 200."""
+    """Ping each heartbeat once per interval. Raises HTTPStatusError if a response is not 2xx."""
     if not tokens:
         return
     began_at = time.monotonic()
@@ -179,12 +185,12 @@ async def ping_on_and_on(server: Server, tokens: Sequence[str]) -> None:
 
 
 async def ping(client: httpx.AsyncClient, token: str) -> None:
-    """Send a ping, which must be answered 200."""
+    """Send a ping. Raises HTTPStatusError if the response is not 2xx."""
     (await client.get(f"/ping/{token}")).raise_for_status()
 
 
 async def measure(database: str, clocks: Mapping[str, Sequence[int]], seconds: float) -> Span:
-    """Let the time pass, and note what it cost. What others do on this machine is noted, too."""
+    """Wait for `seconds`, and return the CPU time used, including the time used by other programs."""
 
     def read() -> tuple[dict[str, float], float]:
         spent = {name: sum(map(cpu_seconds, pids)) for name, pids in clocks.items()}
@@ -200,7 +206,7 @@ async def measure(database: str, clocks: Mapping[str, Sequence[int]], seconds: f
 
 
 def read_busy_seconds() -> float:
-    """Return the CPU seconds that all programs of this machine have used (proc_stat(5))."""
+    """Return the CPU seconds that all programs on this machine have used (proc_stat(5))."""
     user, nice, system, _idle, _waiting, *interrupts = map(
         int, Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
     )
@@ -208,7 +214,7 @@ def read_busy_seconds() -> float:
 
 
 async def show(database: str, span: Span, monitors: int) -> None:
-    """Print a table by type, and one of CPU."""
+    """Print a table of results by type, and a table of CPU time."""
     until = span.since + timedelta(seconds=span.seconds)
     rows = await fetch(
         database,
@@ -242,9 +248,10 @@ async def show(database: str, span: Span, monitors: int) -> None:
 
 
 def measure_lateness(monitor_id: UUID, checked_at: datetime) -> float:
-    """Return the seconds since the check was planned, to the last of its monitor's moments before it.
+    """Return how many seconds after its planned time a check began.
 
-    The database's clock says what is due, and the checker's when a check began: it may seem to begin early.
+    The database's clock determines when a check is due, but the checker's clock when the check began. The
+    check may therefore appear to begin early.
     """
     next_at = next_slot(monitor_id, INTERVAL_SECONDS, checked_at + APART)
     return (checked_at - next_at).total_seconds() + INTERVAL_SECONDS

@@ -1,4 +1,4 @@
-"""The web server that is checked: 1 KB over http and https, on loopback, in its own process.
+"""A web server to check, which returns 1 KB over http and https. It runs on loopback, in its own process.
 
 python benchmarks/checked_server.py CERTIFICATE
 """
@@ -16,7 +16,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1024\r\
 
 
 class Answering(asyncio.Protocol):
-    """Gives every request head the same answer."""
+    """Sends the same response to every request."""
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport

@@ -1,4 +1,7 @@
-"""H3: the cost of one check, claimed and stored, over http and https, each on a new connection."""
+"""H3: measures the cost of one check over http and https, including claiming it and storing the result.
+
+Each check uses a new connection.
+"""
 
 from __future__ import annotations
 
@@ -67,12 +70,12 @@ class Checked:
     ca_file: Path
 
     def url(self, scheme: str) -> str:
-        """Return its address."""
+        """Return the server's URL for a scheme."""
         return f"{scheme}://127.0.0.1:{self.ports[scheme]}/health"
 
 
 def measure_checks(bench: Bench) -> list[Scenario]:
-    """Measure both schemes."""
+    """Measure checks over http and over https."""
     count = round(bench.effort.seconds * CHECKS_A_SECOND_OF_EFFORT)
     with running_checked() as checked:
         return [_measure(bench, checked, scheme, count) for scheme in ("http", "https")]
@@ -128,7 +131,7 @@ def running_checked() -> Iterator[Checked]:
 def checking_service(
     bench: Bench, checked: Checked, scheme: str
 ) -> Iterator[Callable[[], Coroutine[None, None, Sample]]]:
-    """Start a checker with its monitors. Yield a function that lets it check them all once."""
+    """Start a checker with its monitors. Yield a function that checks all of them once."""
     count = round(bench.effort.seconds * CHECKS_A_SECOND_OF_EFFORT)
     database = bench.backends.postgres.create("checked_by_service")
     asyncio.run(_furnish(database, checked.url(scheme), count))
@@ -145,7 +148,7 @@ async def _let_check(bench: Bench, server: Server, database: str, count: int) ->
     async with connecting(database) as connection:
         async with connection.transaction():
             await connection.execute("UPDATE watches SET due_at = now(), claim = NULL")
-            # They are due after the commit. What making them due costs is no part of a check.
+            # The monitors become due at the commit. The cost of making them due is not part of a check.
             began_at, before = time.perf_counter(), (server.cpu_seconds(), cpu_seconds(postgres))
         while await connection.fetchval(COUNT_CHECKED, since) < count:
             if time.perf_counter() - began_at > TIMEOUT_SECONDS:
@@ -156,7 +159,7 @@ async def _let_check(bench: Bench, server: Server, database: str, count: int) ->
     outcomes = await fetch(database, "SELECT outcome, count(*) AS count FROM checks GROUP BY 1")
     if [row["outcome"] for row in outcomes] != ["up"]:
         raise RuntimeError(f"{server.name} found {outcomes}")
-    stored = outcomes[0]["count"]  # one or two more may have been due by themselves
+    stored = outcomes[0]["count"]  # a monitor or two may also have been due by schedule
     application, database_us = (seconds / stored * 1e6 for seconds in spent)
     return Sample(application_us=application, postgres_us=database_us, per_second=stored / elapsed)
 
@@ -168,7 +171,7 @@ def _probe(bench: Bench, exporter: Server, port: int, url: str, count: int) -> S
 
 
 async def _furnish(database: str, url: str, count: int) -> None:
-    """Write monitors of the server. None of them becomes due by itself during the run."""
+    """Insert monitors of the server. During the run, none becomes due by its schedule."""
     migrate(f"{database}?sslmode=disable")
     await sow(database, monitors_a_team=count, teams=1)
     await execute(
@@ -195,7 +198,7 @@ def _checker(bench: Bench, database: str, checked: Checked) -> Program:
 
 
 def _as_in_the_image(program: Program, scheme: str) -> Program:
-    """Return the program with the image's OpenSSL, if it uses any and the image could be unpacked."""
+    """Return the program with the image's OpenSSL, if it uses TLS and the image could be unpacked."""
     if scheme == "http" or not IMAGE_PYTHON.exists():
         return program
     return replace(program, environment={**program.environment, **AS_IN_THE_IMAGE}).under(IMAGE_PYTHON)
@@ -211,7 +214,7 @@ def _go_client(checked: Checked) -> Program:
 
 
 def _check_in_go(go: Server, url: str, count: int) -> Sample:
-    """Let Go check, which answers when it is done, and stores nothing."""
+    """Measure checks by a Go program, which responds when all checks are done, and stores nothing."""
     query = urlencode({"url": url, "count": count})
     began_at, before = time.perf_counter(), go.cpu_seconds()
     urlopen(f"http://127.0.0.1:{go.port}/checks?{query}").close()
@@ -228,7 +231,7 @@ def _start_exporter(stack: ExitStack, checked: Checked) -> tuple[Server, int]:
         f"--web.listen-address=127.0.0.1:{port}",
         "--log.level=error",
     )
-    # The system's authorities are read once, not with every check.
+    # Read the system's authorities once, and not for every check.
     environment = {"SSL_CERT_FILE": str(checked.ca_file)}
     program = Program("blackbox_exporter", (str(EXPORTER), *options), environment)
     exporter = stack.enter_context(running(program, listens=False))

@@ -1,4 +1,7 @@
-"""How cost grows with locales and workers, three sizes each. `large_tables` does monitors and results."""
+"""Measures how cost grows with locales and workers, with three numbers of each.
+
+`large_tables` measures growth with monitors and results.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ WORKERS = (1, 2, 4)
 
 
 def measure_growth(bench: Bench) -> list[Scenario]:
-    """Measure both."""
+    """Measure growth with locales, and with workers."""
     return [
         Scenario("by_locales", "Article, by locales", _by_locales(bench)),
         Scenario("by_workers", "List of 50, by workers", _by_workers(bench)),

@@ -1,4 +1,7 @@
-"""What a megabyte that was written to hurt costs the translation: reading it, each locale, and the memory."""
+"""Measures what a malicious article of a megabyte costs.
+
+The costs are those of reading it and of translating it into each locale, and its memory.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,12 @@ MEGABYTE = 1_000_000
 SMALL = 62_500
 TURN_SECONDS = 0.01
 
-# The service promises to take no more for an article of a megabyte, in all locales together.
+# The limit that the service promises for an article of a megabyte, for all locales together.
 MOST_MIB = 400
 
-# Each is repeated to the size. The last are close to what the service refuses to translate, or beyond it.
-# Those of tests/articles/translation/hostile_markup.py are measured at a smaller size.
+# Each unit is repeated until the article is large enough. The last ones are close to what the service refuses
+# to translate, or beyond it. The units of tests/articles/translation/hostile_markup.py are measured at a
+# smaller size.
 UNITS = {
     "Markdown list": ("content_markdown", "- a\n"),
     "Markdown nested lists": ("content_markdown", "".join("  " * depth + "- a\n" for depth in range(50))),
@@ -47,8 +51,11 @@ UNITS = {
 
 
 def measure_hostile_articles(bench: Bench) -> list[str]:
-    """Measure each, and half of it, in a process of its own, with an engine that answers at once."""
-    from bench import QUICK  # the interpreter that runs main has no pytest, which this imports
+    """Measure each article, and half of it, each in its own process.
+
+    The engine responds immediately.
+    """
+    from bench import QUICK  # this imports pytest, which the interpreter that runs main lacks
 
     size = MEGABYTE // 8 if bench.effort == QUICK else MEGABYTE
     told = []
@@ -84,9 +91,9 @@ def _units_of_tests() -> dict[str, tuple[str, str]]:
 
 
 class _Measured(NamedTuple):
-    """CPU seconds of reading an article, and of a locale, and the longest that an event loop waited.
+    """The CPU seconds to read an article and for one locale, and the longest wait of an event loop.
 
-    `mib` is the memory above that of the process at rest.
+    `mib` is the memory above that of the idle process.
     """
 
     read: float
@@ -106,9 +113,10 @@ def _measured(name: str, size: int) -> _Measured:
 
 
 async def _longest_wait(work: Callable[[], None]) -> float:
-    """Do work in a thread, as the service does, and return how long the loop waited for it at most.
+    """Do work in a thread, as the service does, and return the longest wait of the event loop.
 
-    That is the process's CPU time from one turn of the loop to the next: other programs do not add to it.
+    This is measured as the process's CPU time between two turns of the loop, so that other programs do not
+    add to it.
     """
     longest, last = 0.0, time.process_time()
     working = asyncio.create_task(asyncio.to_thread(work))
@@ -121,7 +129,7 @@ async def _longest_wait(work: Callable[[], None]) -> float:
 
 
 def main() -> None:
-    """Print what `_Measured` says, of the second locale."""
+    """Print the fields of `_Measured` for the second locale."""
     from monitoring.articles.translation.article import read_article
     from monitoring.articles.translation.engines.pseudo import Pseudo
     from monitoring.articles.translation.memory_budget import TooMuchMarkupError
@@ -138,7 +146,7 @@ def main() -> None:
         clock.append(time.process_time())
         article = read_article(payload)
         clock.append(time.process_time())
-        for target in ("es", "fr"):  # one after the other, as those of an article that is not small
+        for target in ("es", "fr"):  # one locale at a time, as for an article that is not small
             try:
                 article.translate(engine=Pseudo(), target=target)
             except TooMuchMarkupError:

@@ -1,7 +1,7 @@
-"""H4: many monitors and many results, three sizes each: late pages, uptime, and costs that grow with size.
+"""H4: measures late pages, uptime, and how costs grow with three numbers of monitors and of results.
 
-The tables have no results themselves, but what the service keeps of them and what these requests read: hourly
-and daily rollups of each monitor, and its changes of state.
+The tables contain no individual results, but what the service derives from them and these requests read: the
+hourly and daily rollups of each monitor, and its changes of state.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PAGE = 50
 FAR_PAGE = 10_000
 FIRST, FAR = "first page", "far page"
 DAYS = 30
-CHECKS_AN_HOUR = 120  # every 30 seconds, the shortest interval there is
+CHECKS_AN_HOUR = 120  # one every 30 seconds, which is the shortest interval
 RESULTS_A_MONITOR = DAYS * 24 * CHECKS_AN_HOUR
 
 
@@ -106,7 +106,7 @@ def measure_many_results(bench: Bench) -> list[Scenario | str]:
 
 @dataclass(frozen=True)
 class Team:
-    """A team with its own service and database, and a token."""
+    """A team with its own service, its own database and a token."""
 
     server: Server
     owner: Owner
@@ -114,13 +114,13 @@ class Team:
     token: str
 
     def ask(self, path: str) -> Question:
-        """Make a question for the team's service."""
+        """Return a question for the team's service."""
         return Question(self.server, self.token, path)
 
 
 @dataclass(frozen=True)
 class Question:
-    """A path, the server that is asked, and the token."""
+    """A path to request, the server to send the request to, and the token."""
 
     server: Server
     token: str
@@ -164,7 +164,7 @@ def ask_in_turn(bench: Bench, questions: Mapping[str, Question], body: Any = Non
         server, path = questions[name].server, questions[name].path
         headers = {"Authorization": f"Bearer {questions[name].token}"}
         length = len(call(server.port, method, path, headers, json.dumps(body) if body else ""))
-        bounds = (length - 500, length + 500)  # numbers have a digit more or less
+        bounds = (length - 500, length + 500)  # numbers may differ by a digit
         request = write_request(method, path, headers, body)
         return bench.sample(Load([server.port], [request], bounds, seconds=bench.effort.seconds), server)
 
@@ -172,10 +172,10 @@ def ask_in_turn(bench: Bench, questions: Mapping[str, Question], body: Any = Non
 
 
 async def add_monitors(database: str, count: int) -> None:
-    """Add copies of a monitor to the only team, all older than those it has."""
+    """Add copies of a monitor to the only team, all older than the existing monitors."""
     connection = await asyncpg.connect(database, ssl=False)
     try:
-        # References are right by construction. Checking each would take half of the time.
+        # The foreign keys are valid by construction, and checking them would take half of the time.
         await connection.execute("SET session_replication_role = replica")
         oldest_at_ms = round(time.time() * 1000) - count
         for table in ("monitors", "watches", "state_changes"):
@@ -186,7 +186,10 @@ async def add_monitors(database: str, count: int) -> None:
 
 
 async def _multiply(connection: asyncpg.Connection, table: str, count: int, oldest_at_ms: int) -> None:
-    """Copy a row many times. Row n and monitor n get the same UUIDv7, a millisecond after those before."""
+    """Copy a row `count` times.
+
+    Row n and monitor n get the same UUIDv7, a millisecond after the previous one.
+    """
     statement = (
         "SELECT column_name FROM information_schema.columns WHERE table_name = $1 AND is_generated = 'NEVER'"
     )
@@ -201,7 +204,7 @@ async def _multiply(connection: asyncpg.Connection, table: str, count: int, olde
 
 
 async def add_rollups(database: str) -> None:
-    """Write the rollups of `RESULTS_A_MONITOR` results for each monitor, and changes of its state."""
+    """Insert the rollups of `RESULTS_A_MONITOR` results for each monitor, and changes of its state."""
     latencies = orjson.dumps({str(bucket): 5 for bucket in range(210, 234)}).decode()
     statement = """
         INSERT INTO rollups (id, monitor_id, "window", starts_at, check_count, failed_check_count, latencies)
@@ -236,14 +239,14 @@ async def add_rollups(database: str) -> None:
 
 
 def _path_of_page(database: str, number: int) -> str:
-    """Return the path of a late page, with the cursor from the end of the page before."""
+    """Return the path of page `number`, with the cursor from the end of the previous page."""
     statement = "SELECT id FROM monitors ORDER BY id DESC OFFSET $1 LIMIT 1"
     last_id = asyncio.run(fetch(database, statement, (number - 1) * PAGE - 1))[0]["id"]
     return f"/api/monitors?cursor={urlsafe_b64encode(last_id.bytes)[:22].decode()}"
 
 
 def days_ago(days: int) -> str:
-    """Write the midnight so many days ago, as a client does in a query."""
+    """Return the midnight UTC `days` days ago, in the format of a query."""
     midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return (midnight - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
 

@@ -1,6 +1,6 @@
-"""What the list of a team of 5,000 monitors costs: when it is painted first, and how large it is.
+"""Measures the list of a team with 5,000 monitors: the time until it is first painted, and its size.
 
-They are a month old, and one in fifty was down within the day.
+The monitors are a month old, and one in fifty was down within the last day.
 
 PYTHONPATH=tests .venv/bin/python benchmarks/large_team.py
 """
@@ -49,7 +49,7 @@ MOMENTS = {"monitors": ("created_at", "status_changed_at"), "state_changes": ("c
 
 IS_PAINTED = "() => performance.getEntriesByName('first-paint').length"
 
-# The size is without compression.
+# Sizes are without compression.
 READ_TIMING = """
 () => {
   const [arrived] = performance.getEntriesByType("navigation");
@@ -60,7 +60,7 @@ READ_TIMING = """
 
 
 async def sow_session(settings: Settings, *, are_new: bool) -> str:
-    """Make the team, and return the token of a session."""
+    """Create the team, and return a session token."""
     async with open_backends(settings) as backends:
         with backends.activate():
             team = await sow("Large", MONITORS, 1)
@@ -70,7 +70,7 @@ async def sow_session(settings: Settings, *, are_new: bool) -> str:
 
 
 async def age(monitor_ids: Sequence[UUID]) -> None:
-    """Make monitors a month old, with an outage of one in fifty an hour ago."""
+    """Make monitors a month old. One in fifty had an outage an hour ago."""
     connection = current_backends().database.context.db()
     for table, columns in MOMENTS.items():
         ages = ", ".join(f"{column} = {column} - interval '30 days'" for column in columns)
@@ -84,7 +84,7 @@ async def age(monitor_ids: Sequence[UUID]) -> None:
 
 
 def measure(page: Page, server: Server, rounds: int) -> None:
-    """Open each list again and again, and print the medians."""
+    """Open each list `rounds` times, and print the medians."""
     for title, query in LISTS.items():
         timings, before = [], server.cpu_seconds()
         for _ in range(rounds):
@@ -100,7 +100,7 @@ def measure(page: Page, server: Server, rounds: int) -> None:
 
 
 def main() -> None:
-    """Serve the team's lists to Chromium."""
+    """Serve the team's lists, open them in Chromium, and print the measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--new", action="store_true", help="leave the monitors as new as they are")

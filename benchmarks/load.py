@@ -1,4 +1,4 @@
-"""Loads for the client process, and its reports on them."""
+"""Sends loads to the client process, and reads its results."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-SERIAL = "0000000000"  # replaced by another number in every request
+SERIAL = "0000000000"  # replaced with another number in every request
 NO_END = 10**9
 
 
 @dataclass(frozen=True)
 class Load:
-    """Requests in turn over some connections, for some seconds or until a number were sent."""
+    """Requests to send in turn over several connections, for a time or until a number of them were sent."""
 
     ports: Sequence[int]
     requests: Sequence[str]
@@ -32,7 +32,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Answered:
-    """The result of a load in which every answer was a 2xx of the expected length."""
+    """The result of a load in which every response was a 2xx of the expected length."""
 
     count: int
     seconds: float
@@ -41,7 +41,7 @@ class Answered:
 
 
 class LoadClient:
-    """The client process."""
+    """The process that sends the loads."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -71,8 +71,8 @@ def running_client() -> Iterator[LoadClient]:
 
 
 def write_request(method: str, path: str, headers: Mapping[str, str] | None = None, body: Any = None) -> str:
-    """Write a request as it goes over the wire."""
-    content = "" if body is None else json.dumps(body)  # ASCII, so a character is a byte
+    """Return the text of an HTTP request."""
+    content = "" if body is None else json.dumps(body)  # ASCII, so each character is one byte
     described = {"Content-Type": "application/json", "Content-Length": str(len(content))} if content else {}
     fields = {"Host": "127.0.0.1", **(headers or {}), **described}
     head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())

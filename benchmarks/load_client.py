@@ -1,7 +1,7 @@
-"""Sends requests as fast as they are answered, and checks every answer.
+"""Sends requests as fast as the server responds, and checks every response.
 
-`load.py` starts it as its own process. Each JSON line in is a load, each JSON line out its result. It speaks
-HTTP itself, to take little time from the measured programs on a machine with few cores.
+`load.py` starts it as a separate process. Each JSON line of input is a load, and each JSON line of output is
+the result. It implements HTTP itself, to use little CPU time on a machine with few cores.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import uvloop
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SERIAL = b"0000000000"  # each request that is sent has its own number in place of these ten digits
+SERIAL = b"0000000000"  # in each request, its own number replaces these ten digits
 
 CHUNK_EDGE = re.compile(rb"\r\n[0-9a-f]+\r\n")
 
@@ -27,11 +27,11 @@ _serials = itertools.count(1)
 
 
 class UnexpectedAnswer(Exception):  # noqa: N818 - an answer, not an error of ours
-    """An answer that is not the expected one."""
+    """A response that differs from the expected response."""
 
 
 class Load:
-    """The load of one line, and its results so far."""
+    """The load of one input line, and its results so far."""
 
     def __init__(self, wanted: dict[str, Any]) -> None:
         self.requests: Iterator[bytes] = itertools.cycle(
@@ -48,7 +48,7 @@ class Load:
         return self.left <= 0 or time.perf_counter() >= self.ends_at
 
     def next_request(self) -> bytes | None:
-        """Return the next request to send, if any is left."""
+        """Return the next request to send, or None if no request is left."""
         if self.is_over():
             return None
         self.left -= 1
@@ -57,7 +57,7 @@ class Load:
 
 
 class Connection(asyncio.Protocol):
-    """Sends each request when the one before it is answered, until the server says that it will close."""
+    """Sends each request after the response to the previous one, until the server says that it will close."""
 
     def __init__(self, load: Load) -> None:
         self.closed = asyncio.get_running_loop().create_future()
@@ -99,19 +99,19 @@ class Connection(asyncio.Protocol):
             self.closed.set_result(None)
 
     def _fail(self, reason: str) -> None:
-        """End the load with a reason."""
+        """End the load, and raise `UnexpectedAnswer` with a reason."""
         self._load.left = 0
         if not self.closed.done():
             self.closed.set_exception(UnexpectedAnswer(reason))
 
     def _find_length(self, head: bytes, body_at: int) -> int:
-        """Return the body's length as sent; negative while some of it is missing."""
+        """Return the body's length as sent, or a negative number while some of the body is missing."""
         have = len(self._received) - body_at
         length_at = head.find(b"\r\ncontent-length:")
         if length_at >= 0:
             length = int(head[length_at + 17 :].split(b"\r\n", 1)[0])
             return length if have >= length else -1
-        return have if self._received.endswith(b"\r\n0\r\n\r\n") else -1  # in chunks
+        return have if self._received.endswith(b"\r\n0\r\n\r\n") else -1  # a chunked body
 
     def _send(self) -> None:
         request = self._load.next_request()
@@ -124,7 +124,7 @@ class Connection(asyncio.Protocol):
 
 
 async def send_over_one(load: Load, port: int) -> None:
-    """Send over one connection at a time. Raises `UnexpectedAnswer`."""
+    """Send requests over one connection at a time. Raises `UnexpectedAnswer`."""
     loop = asyncio.get_running_loop()
     while not load.is_over():
         _, connection = await loop.create_connection(lambda: Connection(load), "127.0.0.1", port)
@@ -132,7 +132,7 @@ async def send_over_one(load: Load, port: int) -> None:
 
 
 async def run(wanted: dict[str, Any]) -> dict[str, Any]:
-    """Send one load. Return how many answers came, in which time, and how long each took."""
+    """Send one load. Return the number of responses, the total time, and the time of each response."""
     load = Load(wanted)
     began_at = time.perf_counter()
     ports = itertools.islice(itertools.cycle(wanted["ports"]), wanted["connections"])
@@ -150,7 +150,7 @@ async def run(wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Serve lines until there are no more."""
+    """Process input lines until there are no more."""
     for line in sys.stdin:
         print(json.dumps(uvloop.run(run(json.loads(line)))), flush=True)
 

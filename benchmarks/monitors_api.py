@@ -1,4 +1,7 @@
-"""H1: listing 50 monitors, creating one, reading one; with token, key, rate limit and validation."""
+"""H1: measures listing 50 monitors, creating one and reading one.
+
+Each request includes the token, the key, the rate limit and validation.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,14 @@ from seeds import NEW_MONITOR, Owner, issue_token, sow
 from servers import GO_MONITORS, ONE_CORE, SIGNING_KEY, Program, Server, peer, running, service
 from targets import FASTAPI, SERVICE, STARLETTE
 
-SECONDS_BETWEEN_CHECKS = 60  # those of `NEW_MONITOR`
+SECONDS_BETWEEN_CHECKS = 60  # as in
 CACHED = {"KEY_CACHE_SECONDS": "10"}
-MOMENT_BYTES = 8  # programs write times in different lengths, and a body has several
+MOMENT_BYTES = 8  # programs render times with different lengths, and a body has several
 
 
 @dataclass(frozen=True)
 class Cast:
-    """The measured programs, each with its own database of the same rows, and the callers."""
+    """The measured programs, each with its own database of the same rows, and the API callers."""
 
     servers: Mapping[str, Server]
     databases: Mapping[str, str]
@@ -42,7 +45,7 @@ class Cast:
 
 
 def programs() -> dict[str, Callable[[str, str], Program]]:
-    """Return how to start each program on a database and a Redis."""
+    """Return a function for each program that starts it on a database and a Redis."""
     started = {
         SERVICE: lambda database, redis: service(DATABASE_URL=f"{database}?sslmode=disable", REDIS_URL=redis),
         FASTAPI: lambda database, redis: peer(
@@ -85,13 +88,13 @@ def running_cast(bench: Bench) -> Iterator[Cast]:
 
 
 def migrate(url: str) -> None:
-    """Bring an empty database to the service's schema, which all programs use here."""
+    """Create the service's schema in an empty database. All programs use this schema here."""
     program = service("migrate", DATABASE_URL=url)
     subprocess.run(program.command, env=dict(program.environment), check=True)
 
 
 def measure_monitors_api(bench: Bench) -> list[Scenario]:
-    """Measure the three operations over eight connections, and over one to servers that have just started."""
+    """Measure the three operations with eight connections, and with one to newly started servers."""
     scenarios: list[Scenario] = []
     for connections in (8, 1):
         with running_cast(bench) as cast:
@@ -104,7 +107,7 @@ def measure_monitors_api(bench: Bench) -> list[Scenario]:
 
 
 def over(connections: int, key: str, title: str, samples: Samples) -> Scenario:
-    """Make a scenario that is measured over several connections and over one."""
+    """Return a scenario, with a different key and title if it has only one connection."""
     if connections == 1:
         return Scenario(f"{key}_one_connection", f"{title}, one connection", samples)
     return Scenario(key, title, samples)
@@ -157,7 +160,10 @@ def forget_created(database: str) -> None:
 
 
 def check_some(database: str, seconds: float) -> None:
-    """Store the checks of some seconds, in which each monitor is checked once a minute: such rows are new."""
+    """Update the monitors that would be checked within `seconds`, if each is checked once a minute.
+
+    In production, such rows have also just been updated.
+    """
     share = seconds / SECONDS_BETWEEN_CHECKS
     checked = "last_checked_at = now(), next_check_at = now() + interval '1 minute'"
     update = f"UPDATE watches SET {checked} WHERE random() < {share}"  # noqa: S608 - a number of our own
@@ -175,7 +181,7 @@ def _load(bench: Bench, cast: Cast, name: str, requests: Sequence[str], connecti
 
 
 def call(port: int, method: str, path: str, headers: Mapping[str, str], body: str = "") -> bytes:
-    """Send one request and return the body of the answer, which must be a 2xx."""
+    """Send one request and return the response body. The status must be 2xx."""
     request = Request(f"http://127.0.0.1:{port}{path}", body.encode() or None, dict(headers), method=method)
     if body:
         request.add_header("Content-Type", "application/json")
@@ -188,7 +194,7 @@ def call(port: int, method: str, path: str, headers: Mapping[str, str], body: st
 
 
 def demand_same_answers(cast: Cast) -> None:
-    """Stop if a program answers differently from the service, because it would not do the same work."""
+    """Stop if a program's response differs from the service's, because the programs must do the same work."""
     monitor = f"/api/monitors/{cast.owners[0].monitor_ids[7]}"
     for path in ("/api/monitors", "/api/monitors?limit=3", monitor):
         answers = {
@@ -201,7 +207,7 @@ def demand_same_answers(cast: Cast) -> None:
 
 
 def demand_same_creations(cast: Cast) -> None:
-    """Stop if a program creates otherwise than the service, in its answer or in the audit log."""
+    """Stop if a program's response or audit entry for a creation differs from the service's."""
     created = {name: _create_one(cast, name) for name in cast.servers}
     for name, one in created.items():
         if one != created[SERVICE]:
@@ -209,7 +215,7 @@ def demand_same_creations(cast: Cast) -> None:
 
 
 def _create_one(cast: Cast, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Create a monitor, and return the answer and the entries, without what is new each time."""
+    """Create a monitor, and return the response and the audit entries, without values that always differ."""
     body = orjson.dumps(NEW_MONITOR).decode()
     answer = orjson.loads(call(cast.servers[name].port, "POST", "/api/monitors", cast.headers(), body))
     monitor_id = answer.pop("id")
@@ -222,7 +228,7 @@ def _create_one(cast: Cast, name: str) -> tuple[dict[str, Any], list[dict[str, A
 
 
 def _read(node: Any, key: str = "") -> Any:
-    """Read JSON for comparison: times are equal however they are written, and so are cursors."""
+    """Return JSON in a form for comparison, which hides cursors and different notations of times."""
     if isinstance(node, dict):
         return {name: _read(value, name) for name, value in node.items()}
     if isinstance(node, list):

@@ -1,4 +1,4 @@
-"""What pages cost that people keep open: 500 lists, each in a session of its own, asking as `live.js` does.
+"""Measures the cost of open pages: 500 lists in separate sessions, which send the same requests as `live.js`.
 
 .venv/bin/python benchmarks/open_pages.py --seconds 30
 """
@@ -58,9 +58,9 @@ COMING_SECONDS = 15
 
 
 class Case(NamedTuple):
-    """How many teams have the pages open, and how often a check happens in each; None for never.
+    """How many teams have the pages open, and how often a check happens in each team (None for never).
 
-    Nobody looks at a page that is in the background.
+    The case also determines whether the pages are in the background, where nobody looks at them.
     """
 
     title: str
@@ -78,20 +78,20 @@ CASES = (
 
 
 class Team(NamedTuple):
-    """A team's monitors, and the tokens of the sessions that its people have open."""
+    """A team's monitors, and the session tokens of its members."""
 
     monitor_ids: Sequence[UUID]
     tokens: Sequence[str]
 
 
 def settings_for(url: str) -> Settings:
-    """Return the settings of this process, which makes the teams."""
+    """Return the settings of this process, which creates the teams."""
     values: dict[str, Any] = {"encryption_keys": ENCRYPTION_KEY, "signing_keys": SIGNING_KEY}
     return Settings(database_url=SecretStr(url), **values)
 
 
 async def sow(name: str, monitors: int, pages: int) -> Team:
-    """Make a team with monitors that were checked, and a session for each page."""
+    """Create a team with monitors that have been checked, and a session for each page."""
     team = await create_team(name, "free", monitors)
     given = [{"url": f"https://{each}.example.com/", "name": f"{each}"} for each in range(monitors)]
     ids = [(await create_monitor(team.id, each)).id for each in given]
@@ -104,7 +104,7 @@ async def sow(name: str, monitors: int, pages: int) -> Team:
 
 
 def find_checks(monitor_id: UUID) -> list[CheckResult]:
-    """Say what the last checks of a monitor found."""
+    """Return the results of a monitor's last checks."""
     now = datetime.now(UTC)
     moments = [now - each * MINUTE for each in range(1, CHECKS_SHOWN + 1)]
     return [
@@ -114,7 +114,7 @@ def find_checks(monitor_id: UUID) -> list[CheckResult]:
 
 
 async def check(monitor_ids: Sequence[UUID]) -> None:
-    """Check monitors now, as a checker does, but without asking anybody."""
+    """Store checks of monitors, as a checker does, but without sending requests."""
     now = datetime.now(UTC)
     for monitor_id in monitor_ids:
         await request_check(monitor_id, now)
@@ -125,14 +125,14 @@ async def check(monitor_ids: Sequence[UUID]) -> None:
 
 
 async def keep_checking(team: Team, between_seconds: float) -> None:
-    """Check one monitor after the other."""
+    """Check one monitor at a time, forever."""
     await asyncio.sleep(random.uniform(0, between_seconds))  # noqa: S311 - teams know nothing of each other
     for monitor_id in cycle(team.monitor_ids):
         await asyncio.gather(check([monitor_id]), asyncio.sleep(between_seconds))
 
 
 async def keep_in_background(port: int, token: str, answers: Counter[str]) -> None:
-    """Keep a page open that nobody looks at, and count what comes."""
+    """Keep a page open in the background, and count its responses."""
     await asyncio.sleep(random.uniform(0, UNSEEN_SECONDS))  # noqa: S311 - people leave when they like
     while True:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -144,13 +144,13 @@ async def keep_in_background(port: int, token: str, answers: Counter[str]) -> No
 
 
 def write_head(token: str) -> str:
-    """Write what both kinds of pages send."""
+    """Return the beginning of the request that both kinds of pages send."""
     head = f"GET /app/monitors HTTP/1.1\r\nHost: x\r\nCookie: session={token}\r\n"
     return f"{head}Accept: {FOLLOWED_MEDIA_TYPE}\r\n"
 
 
 async def keep_open(port: int, token: str, answers: Counter[str]) -> None:
-    """Keep a page open, and count what comes."""
+    """Keep a visible page open, and count its responses."""
     head = write_head(token) + "\r\n"
     await asyncio.sleep(random.uniform(0, COMING_SECONDS))  # noqa: S311 - people come when they like
     while True:
@@ -168,7 +168,7 @@ async def keep_open(port: int, token: str, answers: Counter[str]) -> None:
 
 
 async def measure(server: Server, case: Case, settings: Settings, seconds: float) -> None:
-    """Open all pages, let each get its first answers, and print the CPU of the service from then on."""
+    """Open all pages, wait for each page's first responses, and then print the service's CPU time."""
     async with open_backends(settings) as backends:
         with backends.activate():
             teams = [
@@ -185,7 +185,7 @@ async def measure(server: Server, case: Case, settings: Settings, seconds: float
             ]
             tasks = [asyncio.ensure_future(each) for each in (*pages, *checks)]
             coming_seconds = UNSEEN_SECONDS if case.in_background else COMING_SECONDS
-            await asyncio.sleep(coming_seconds + 10)  # the first pages are rendered
+            await asyncio.sleep(coming_seconds + 10)  # wait until the first pages are rendered
             answers.clear()
             before, began = server.cpu_seconds(), time.monotonic()
             done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
@@ -203,7 +203,7 @@ async def measure(server: Server, case: Case, settings: Settings, seconds: float
 
 
 def main() -> None:
-    """Measure each case on a service of its own."""
+    """Measure each case on a separate service."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--case", type=int, choices=range(len(CASES)), help="this one alone")

@@ -1,10 +1,10 @@
-"""The CPU cost of one check on each HTTP stack that could send it, with a new connection for each check.
+"""Measures the CPU cost of one check with each available HTTP stack, with a new connection for each check.
 
     python benchmarks/outbound_stacks.py [--rounds 9] [--checks 400]
 
-A server process on loopback answers and is not counted. The stacks take turns in every round, in rotating
-order, so that noise affects all of them alike. No TLS session is resumed. Names are not resolved here: each
-stack connects to an address that was judged before, as `monitoring.outbound` does.
+The server is a separate process on loopback, which is not measured. The stacks take turns in every round, in
+rotating order, so that noise affects all of them alike. No TLS session is resumed. Names are not resolved
+here, because each stack connects to an IP address that was validated before, as `monitoring.outbound` does.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1024\r\
 
 @dataclass(frozen=True)
 class Server:
-    """The answering server. `ca_file` has the system's authorities and the server's own."""
+    """The server that the checks connect to. `ca_file` has the system's authorities and the server's own."""
 
     http_port: int
     https_port: int
@@ -50,12 +50,12 @@ class Server:
         return f"{scheme}://{HOST}:{self.http_port if scheme == 'http' else self.https_port}/health"
 
 
-# The candidates: each yields a function that sends one GET and returns the status
+# The candidates. Each yields a function that sends one GET request and returns the status code.
 
 
 @asynccontextmanager
 async def open_pycurl(server: Server) -> AsyncIterator[Check]:
-    """Use libcurl's multi interface, and let the loop wait for its sockets."""
+    """Use libcurl's multi interface, with the event loop waiting for its sockets."""
     import pycurl
 
     multi = pycurl.CurlMulti()
@@ -102,7 +102,7 @@ async def open_pycurl(server: Server) -> AsyncIterator[Check]:
 
 
 class _CurlDriver:
-    """Runs transfers on the loop (libcurl's `curl_multi_socket_action`)."""
+    """Runs transfers on the event loop (libcurl's `curl_multi_socket_action`)."""
 
     def __init__(self, pycurl: Any, multi: Any) -> None:
         self._pycurl = pycurl
@@ -153,7 +153,7 @@ class _CurlDriver:
 
 @asynccontextmanager
 async def open_httptools(server: Server) -> AsyncIterator[Check]:
-    """Speak HTTP ourselves, with the loop's transports, and httptools for the answer."""
+    """Implement HTTP with the event loop's transports, and parse the response with httptools."""
     import httptools
 
     loop = asyncio.get_running_loop()
@@ -169,7 +169,7 @@ async def open_httptools(server: Server) -> AsyncIterator[Check]:
             self.headers.append((name, value))
 
         def on_body(self, body: bytes) -> None:
-            """Count it."""
+            """Count the bytes of the body."""
 
         def on_message_complete(self) -> None:
             self.done.set_result(self.parser.get_status_code())
@@ -203,7 +203,7 @@ async def open_httptools(server: Server) -> AsyncIterator[Check]:
 
 @asynccontextmanager
 async def open_aiohttp(server: Server) -> AsyncIterator[Check]:
-    """Use aiohttp with a resolver that returns the judged address."""
+    """Use aiohttp with a resolver that returns the validated IP address."""
     import aiohttp
     from aiohttp.abc import AbstractResolver
 
@@ -232,7 +232,7 @@ async def open_aiohttp(server: Server) -> AsyncIterator[Check]:
 
 @asynccontextmanager
 async def open_httpx(server: Server) -> AsyncIterator[Check]:
-    """Use httpx in the usual way, to see what the others save. The URL contains the address."""
+    """Use httpx in its usual way, as a baseline for the other candidates. The URL contains the IP address."""
     import httpx
 
     context = ssl.create_default_context(cafile=server.ca_file)
@@ -254,7 +254,7 @@ async def open_httpx(server: Server) -> AsyncIterator[Check]:
 
 @asynccontextmanager
 async def open_outbound(server: Server) -> AsyncIterator[Check]:
-    """Use our client with everything it judges and times. Only its resolver has a fixed answer."""
+    """Use this project's client, with all its validation and timing, but with a fixed resolver result."""
     from ipaddress import ip_address, ip_network
 
     from monitoring.outbound.client import HttpClient
@@ -288,7 +288,7 @@ CANDIDATES: dict[str, tuple[str, Callable[[Server], Any]]] = {
 }
 
 
-# The server, in its own process
+# The server, which runs in a separate process
 
 
 class _Answering(asyncio.Protocol):
@@ -302,7 +302,7 @@ class _Answering(asyncio.Protocol):
 
 @contextmanager
 def running_server() -> Iterator[Server]:
-    """Serve both schemes until the block ends, with a certificate of a temporary authority."""
+    """Serve HTTP and HTTPS until the block ends, with a certificate of a temporary authority."""
     import trustme
 
     authority = trustme.CA()
@@ -339,7 +339,7 @@ def _serve(chain: str, connection: Connection) -> None:
 
 
 async def measure(server: Server, candidates: list[str], rounds: int, checks: int) -> dict[Any, list[float]]:
-    """Return CPU microseconds a check: one figure a round, for each scheme and candidate."""
+    """Return the CPU microseconds per check, with one figure per round, for each scheme and candidate."""
     figures: dict[Any, list[float]] = {(s, name): [] for s in ("http", "https") for name in candidates}
     for turn in range(-1, rounds):  # the first round warms up
         for scheme in ("http", "https"):

@@ -1,4 +1,4 @@
-"""Bars of every program's cost, as an SVG for light and dark pages."""
+"""Draws a bar chart of each program's cost as an SVG, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STYLE = """
 
 
 def draw_bars(scenarios: Sequence[Scenario]) -> str:
-    """Draw a group of bars for each scenario, each to its own scale. The light part is PostgreSQL."""
+    """Draw a group of bars for each scenario, with its own scale. The light part of a bar is PostgreSQL."""
     parts, top = [], 30
     for scenario in scenarios:
         parts += list(_draw_scenario(scenario, top))

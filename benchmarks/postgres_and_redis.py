@@ -1,4 +1,4 @@
-"""The PostgreSQL and the Redis of a run: temporary servers like those of the tests, but durable."""
+"""Starts the PostgreSQL and Redis servers of a run: temporary servers as in the tests, but durable."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import real_servers
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
 
-# Commits reach the disk, as in production. Statistics and clean-up run only when we ask, so that none happens
-# during a round by chance.
+# Commits reach the disk, as in production. Statistics and vacuuming run only on request, so that they do not
+# run during a round by chance.
 POSTGRES_OPTIONS = {
     "fsync": "on",
     "shared_buffers": "512MB",
@@ -29,10 +29,10 @@ POSTGRES_OPTIONS = {
 
 
 class DurablePostgres(real_servers.PostgresServer):
-    """PostgreSQL as operators run it."""
+    """A PostgreSQL server that is configured as in production."""
 
     def start(self) -> None:
-        """Start the cluster, and wait until it answers."""
+        """Start the cluster, and wait until it accepts connections."""
         options = "".join(f" -c {name}={value}" for name, value in POSTGRES_OPTIONS.items())
         listening = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1"
         log = str(self.folder / "log")
@@ -44,7 +44,7 @@ class DurablePostgres(real_servers.PostgresServer):
         return f"postgresql://tests@127.0.0.1:{self.port}/{database}"
 
     def copy_database(self, name: str, template: str) -> str:
-        """Copy a database nobody is connected to, and return the copy's URL."""
+        """Copy a database that has no connections, and return the copy's URL."""
         self.make_database(self.url(name), self.url(template))
         return self.url(name)
 
@@ -56,7 +56,7 @@ class DurablePostgres(real_servers.PostgresServer):
 
 @dataclass(frozen=True)
 class Backends:
-    """Both servers."""
+    """The PostgreSQL and Redis servers of a run."""
 
     postgres: DurablePostgres
     redis: real_servers.RedisServer
@@ -64,13 +64,13 @@ class Backends:
 
 @contextmanager
 def running_backends() -> Iterator[Backends]:
-    """Run both until the block ends, when all they hold is deleted."""
+    """Run both servers until the block ends. Then delete all their data."""
     with real_servers.running_redis() as redis, real_servers.running_cluster(DurablePostgres) as postgres:
         yield Backends(postgres, redis)
 
 
 async def execute(url: str, *statements: str) -> None:
-    """Execute statements one after the other, each in its own transaction."""
+    """Execute SQL statements one at a time, each in its own transaction."""
     connection = await asyncpg.connect(url, ssl=False)
     try:
         for statement in statements:
@@ -88,7 +88,10 @@ async def fetch(url: str, statement: str, *values: object) -> Sequence[asyncpg.R
 
 @asynccontextmanager
 async def connecting(url: str) -> AsyncIterator[asyncpg.Connection]:
-    """Connect. That costs PostgreSQL milliseconds, which nobody who is measured should pay for."""
+    """Open a connection until the block ends.
+
+    Connecting takes PostgreSQL milliseconds, so do it outside of measurements.
+    """
     connection = await asyncpg.connect(url, ssl=False)
     try:
         yield connection

@@ -1,4 +1,4 @@
-"""Conditions for a measurement: no other one runs in this tree, and no file is missing."""
+"""Conditions for a measurement: no other measurement runs in this tree, and no file is missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ class CannotMeasure(Exception):  # noqa: N818 - a condition that is not met
 
 @contextmanager
 def the_only_run(lock: Path) -> Iterator[None]:
-    """Hold a lock, at most until the process ends. Raises `CannotMeasure` if another process has it."""
+    """Hold a lock until the block or the process ends.
+
+    Raises `CannotMeasure` if another process has the lock.
+    """
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("a+") as file:
         try:
@@ -36,7 +39,7 @@ def the_only_run(lock: Path) -> Iterator[None]:
 
 
 def demand_files(needed: Mapping[Path, str]) -> None:
-    """Raise `CannotMeasure` with every missing file and its remedy."""
+    """Raise `CannotMeasure` with every missing file and the remedy for it."""
     missing = [f"{path} is missing: {remedy}" for path, remedy in needed.items() if not path.exists()]
     if missing:
         raise CannotMeasure("\n".join(missing))

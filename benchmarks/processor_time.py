@@ -1,4 +1,4 @@
-"""CPU time and memory of other processes, to the nanosecond and the kilobyte."""
+"""Reads CPU time and memory of other processes, to the nanosecond and the kilobyte."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _CPUCLOCK_SCHED = 2
 def cpu_seconds(root_pid: int) -> float:
     """Return the CPU seconds that a process and its descendants have used so far.
 
-    The kernel's clock sums over all threads of a process, ended ones too; /proc/PID/schedstat has only the
-    first thread. Descendants that have ended do not count.
+    The kernel's CPU clock of a process includes all its threads, even those that have ended, whereas
+    /proc/PID/schedstat includes only the first thread. Descendants that have ended are not included.
     """
     return sum(_cpu_ns(pid) for pid in family(root_pid)) / 1e9
 
@@ -25,7 +25,7 @@ def family(root_pid: int) -> list[int]:
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with suppress(OSError):
-                # The name in brackets may contain anything. State and parent follow the last bracket.
+                # The name in brackets may contain any character. State and parent follow the last bracket.
                 parent = int(Path(entry.path, "stat").read_text().rpartition(")")[2].split()[1])
                 children.setdefault(parent, []).append(int(entry.name))
     found = [root_pid]
@@ -47,5 +47,5 @@ def memory_mib(root_pid: int) -> float:
 def _cpu_ns(pid: int) -> int:
     try:
         return time.clock_gettime_ns(~pid << 3 | _CPUCLOCK_SCHED)  # clock_getcpuclockid(3)
-    except OSError:  # it has just ended
+    except OSError:  # the process has just ended
         return 0

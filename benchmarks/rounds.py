@@ -1,6 +1,9 @@
-"""Rounds: each has every candidate once, in rotating order, so that noise affects all of them alike.
+"""Runs rounds.
 
-A candidate's cost is the median of its rounds. Two compare by the median of their ratios within a round.
+Each round runs every candidate once, in rotating order, so that noise affects all of them alike.
+
+A candidate's cost is the median of its rounds. Two candidates are compared by the median of their ratios in
+each round.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Sample:
-    """One candidate in one round: CPU microseconds for an operation, the speed, and the memory at rest."""
+    """The result of one candidate in one round: CPU microseconds per operation, speed, and memory at rest."""
 
     application_us: float
     postgres_us: float = 0.0
@@ -25,7 +28,10 @@ class Sample:
 
     @property
     def total_us(self) -> float:
-        """All that an operation costs: work can be pushed from one of the three to another."""
+        """The total cost of an operation.
+
+        It is a sum, because a program could shift work from one server to another.
+        """
         return self.application_us + self.postgres_us + self.redis_us
 
 
@@ -50,7 +56,7 @@ class Scenario:
     samples: Samples
 
     def to_json(self) -> dict[str, Any]:
-        """Write it for results.json, with the medians that readers look for."""
+        """Return the scenario for results.json, including the medians that readers look for."""
         return {
             "title": self.title,
             "candidates": {
@@ -67,14 +73,17 @@ class Scenario:
 
     @staticmethod
     def from_json(key: str, written: Mapping[str, Any]) -> Scenario:
-        """Read it back."""
+        """Return a scenario that was read from results.json."""
         candidates = written["candidates"].items()
         rounds = {name: [Sample(**sample) for sample in told["rounds"]] for name, told in candidates}
         return Scenario(key, written["title"], rounds)
 
 
 def take_turns(names: Sequence[str], rounds: int, run: Callable[[str], Sample]) -> Samples:
-    """Run every candidate once to warm up, then once a round. Each round begins with the next candidate."""
+    """Run every candidate once to warm up, then once per round.
+
+    Each round begins with a different candidate.
+    """
     samples: Samples = {name: [] for name in names}
     for name in names:
         run(name)
@@ -91,7 +100,7 @@ def cost(samples: Sequence[Sample], field: str = "total_us") -> Spread:
 
 
 def ratio(over: Sequence[Sample], under: Sequence[Sample], field: str = "total_us") -> Spread:
-    """Return how many times as much one candidate costs as another, by the ratios of each round."""
+    """Return the ratio of two candidates' costs, from their ratios in each round."""
     pairs = zip(over, under, strict=True)
     return _spread([getattr(one, field) / getattr(other, field) for one, other in pairs])
 

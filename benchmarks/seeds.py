@@ -1,4 +1,7 @@
-"""The rows that every program starts with: teams with a key and monitors, the same in every database."""
+"""Inserts the rows that every program starts with: teams with a key and monitors.
+
+They are the same in every database.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 TEAMS = 20
-MONITORS_A_TEAM = 60  # more than a page of 50, so that it ends with a cursor
+MONITORS_A_TEAM = 60  # more than a page of 50, so that the page ends with a cursor
 NO_CAP = 1_000_000_000
 
 SCOPES = '["monitors:read","monitors:write"]'
@@ -41,7 +44,7 @@ NEW_MONITOR = {
 
 @dataclass(frozen=True)
 class Owner:
-    """A team, its key, and its monitors, the newest first."""
+    """A team, its key, and its monitors, newest first."""
 
     team_id: UUID
     client_id: str
@@ -50,7 +53,7 @@ class Owner:
 
 
 async def sow(database_url: str, monitors_a_team: int = MONITORS_A_TEAM, teams: int = TEAMS) -> list[Owner]:
-    """Write teams, keys and monitors that are up into a migrated database."""
+    """Insert teams, keys and monitors that are up into a migrated database."""
     connection = await asyncpg.connect(database_url, ssl=False)
     try:
         return [await _sow_team(connection, number, monitors_a_team) for number in range(teams)]
@@ -93,7 +96,7 @@ async def _sow_team(connection: asyncpg.Connection, number: int, monitors: int) 
 async def sow_monitors(
     connection: asyncpg.Connection, team_id: UUID, ids: Sequence[UUID], now: datetime
 ) -> None:
-    """Write monitors by COPY, each with its watch and the changes of its state."""
+    """Insert monitors with COPY, each with its watch and its changes of state."""
     new, changed_at = NEW_MONITOR, now - timedelta(days=3)
     texts = {name: orjson.dumps(new[name]).decode() for name in _JSON}
     shared = {

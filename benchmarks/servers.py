@@ -1,4 +1,4 @@
-"""The measured programs: the service and its peers, each a real process with its own port."""
+"""Starts the measured programs: the service and its peers, each a real process with its own port."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ BENCHMARKS = Path(__file__).parent
 ROOT = BENCHMARKS.parent
 BUILD = ROOT / "build" / "bench"
 
-# The same interpreter in two environments: the service's packages, and those of the peers.
+# The same interpreter in two environments: one with the service's packages, and one with the peers' packages.
 SERVICE_PYTHON = BUILD / "service" / "bin" / "python"
 PEERS_PYTHON = BUILD / "peers" / "bin" / "python"
 
-# The image's Python and OpenSSL, with the service's packages, where `install-image-python` could unpack them.
+# The image's Python and OpenSSL with the service's packages, if `install-image-python` could unpack them.
 IMAGE_PYTHON = BUILD / "image" / "bin" / "python"
 AS_IN_THE_IMAGE = {"OPENSSL_CONF": str(ROOT / "deploy" / "openssl.cnf")}
 
-# The peers in Go, where it could be installed (`install-go-peers`). One core for each, as for the others.
+# The peers in Go, if `install-go-peers` could install Go. Like the others, each uses one core.
 GO_MONITORS, GO_CHECKS = BUILD / "go" / "monitors", BUILD / "go" / "checks"
 ONE_CORE = {"GOMAXPROCS": "1"}
 
@@ -49,7 +49,7 @@ MONITORING = "from monitoring.cli import main; main()"
 
 @dataclass(frozen=True)
 class Program:
-    """What to start, in which folder if not this one, and its name in the figures."""
+    """A program to start, its environment and working directory, and its name in the figures."""
 
     name: str
     command: Sequence[str]
@@ -57,7 +57,7 @@ class Program:
     folder: Path | None = None
 
     def under(self, python: Path) -> Program:
-        """Return the program on another interpreter."""
+        """Return the same program with another interpreter."""
         return replace(self, command=(str(python), *self.command[1:]))
 
 
@@ -76,12 +76,12 @@ class Server:
         return cpu_seconds(self.pid)
 
     def memory_mib(self) -> float:
-        """Return the memory of the process and its children, shared pages once."""
+        """Return the memory of the process and its children. Shared pages are counted once."""
         return memory_mib(self.pid)
 
 
 def service(*arguments: str, **environment: str) -> Program:
-    """Describe a process of the service by its arguments and settings."""
+    """Return a process of the service with these arguments and settings."""
     settings = {
         "SIGNING_KEYS": SIGNING_KEY,
         "ENCRYPTION_KEYS": ENCRYPTION_KEY,
@@ -90,7 +90,7 @@ def service(*arguments: str, **environment: str) -> Program:
         "RATE_LIMIT_TOKEN": NO_LIMIT,
         "LOCALES": LOCALES,
         "CHECKS_AT_ONCE": "0",
-        "SWEEP_INTERVAL_SECONDS": "3600",  # no worker here has anything to do
+        "SWEEP_INTERVAL_SECONDS": "3600",  # no worker here has any work
         "PORT": "0",
     }
     command = (str(SERVICE_PYTHON), "-c", MONITORING, *(arguments or ("serve",)))
@@ -98,7 +98,7 @@ def service(*arguments: str, **environment: str) -> Program:
 
 
 def peer(name: str, module: str, **environment: str) -> Program:
-    """Describe a peer: an ASGI application of `peers/`, under the same server as ours."""
+    """Return a peer, which is an ASGI application in `peers/`, with the same ASGI server as the service."""
     command = [
         *(str(PEERS_PYTHON), "-m", "uvicorn", f"{module}:app", "--app-dir", str(BENCHMARKS / "peers")),
         *("--port", "0", "--loop", "uvloop", "--http", "httptools", "--no-access-log", "--ws", "none"),
@@ -132,7 +132,7 @@ def running(program: Program, *, listens: bool = True) -> Iterator[Server]:
         process.send_signal(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             process.wait(STOP_TIMEOUT_SECONDS)
-        # Node.js may be the child of a Python process that tells it nothing.
+        # Node.js may be the child of a Python process that does not forward signals.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

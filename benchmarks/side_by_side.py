@@ -1,7 +1,7 @@
-"""Measure everything side by side, and write the table, the picture and build/bench/results.json.
+"""Measures all programs, and writes the table, the picture and build/bench/results.json.
 
-make bench                  all of it, about 20 minutes
-make bench QUICK=1          fewer rounds and smaller sizes, a few minutes
+make bench                  everything, takes about 20 minutes
+make bench QUICK=1          fewer rounds and smaller sizes, takes a few minutes
 make bench ONLY=api,checks  some parts; docs/performance.md stays as it is
 """
 
@@ -57,10 +57,10 @@ UPTIME_KUMA_NEEDED = {
 }
 NODE = {Path(shutil.which("node") or "node"): "Uptime Kuma needs Node.js"}
 
-# The picture shows these; the table has the rest too.
+# The scenarios in the picture. The table also contains the others.
 PICTURED = ("list", "create", "get", "ingest_postgresql", "ingest_sqlite", "check_http", "check_https")
 
-# Measures some scenarios. Facts that are no comparison come as sentences.
+# A function that measures some scenarios. Results that are not comparisons are returned as sentences.
 Part: TypeAlias = Sequence[Callable[[Bench], Sequence[Scenario | str]]]
 
 
@@ -76,7 +76,10 @@ PARTS: dict[str, Part] = {
 
 
 def main() -> int:
-    """Measure the chosen parts. A missed target is printed but does not fail: this gates nothing."""
+    """Measure the chosen parts.
+
+    A missed target is printed, but is not a failure, because nothing depends on it.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -96,7 +99,7 @@ def main() -> int:
             needed = {options.uptime_kuma / name: why for name, why in UPTIME_KUMA_NEEDED.items()}
             demand_files(needed | NODE)
         with the_only_run(LOCK):
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends what was started
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # stops all started programs
             measure(options)
     except CannotMeasure as reason:
         print(f"Nothing was measured: {reason}", file=sys.stderr)
@@ -116,7 +119,7 @@ def measure(options: argparse.Namespace) -> None:
     facts: list[str] = []
     try:
         _measure(parts, scenarios, facts, quick=options.quick)
-    finally:  # a part that fails loses no other
+    finally:  # if a part fails, the others' results are kept
         written = {key: scenario.to_json() for key, scenario in scenarios.items()}
         stored = {"command": command, "machine": machine, "scenarios": written, "facts": facts}
         RESULTS.write_text(json.dumps(stored, indent=1))
@@ -129,7 +132,7 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def write_page() -> None:
-    """Write table and picture from the results."""
+    """Write the table and the picture from the stored results."""
     results = json.loads(RESULTS.read_text())
     scenarios = {key: Scenario.from_json(key, told) for key, told in results["scenarios"].items()}
     put_block(PAGE, write_block(results["command"], results["machine"], scenarios, results["facts"]))
@@ -137,7 +140,7 @@ def write_page() -> None:
 
 
 def describe_machine() -> str:
-    """Describe the machine in a line."""
+    """Return a description of the machine on one line."""
     information = Path("/proc/cpuinfo").read_text()
     models = re.findall(r"model name\s*: (.+)", information)
     cores = information.count("processor\t")

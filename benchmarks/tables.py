@@ -1,4 +1,4 @@
-"""The figures as tables: in the terminal, and in docs/performance.md between its two marks."""
+"""Renders the figures as tables, for the terminal and for docs/performance.md, between two markers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN = ("application_us", "postgres_us", "redis_us", "per_second")
 
 
 def write_block(command: str, machine: str, scenarios: Mapping[str, Scenario], facts: Sequence[str]) -> str:
-    """Write what docs/performance.md shows: machine, promises, figures, and facts as sentences."""
+    """Return the block for docs/performance.md: machine, targets, figures, and facts as sentences."""
     return "\n".join(
         [
             f"`{command}` on {machine}.",
@@ -35,7 +35,7 @@ def write_block(command: str, machine: str, scenarios: Mapping[str, Scenario], f
 
 
 def put_block(page: Path, block: str) -> None:
-    """Replace the text between the marks of a page."""
+    """Replace the text between the markers of a page."""
     before, _, rest = page.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     page.write_text(f"{before}{BEGIN}\n\n{block}\n\n{END}{after}")

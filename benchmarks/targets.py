@@ -1,4 +1,4 @@
-"""What was promised, and whether it is kept: ratios of CPU within one run, and memory at rest."""
+"""Compares the results with the promised targets: ratios of CPU time within a run, and memory at rest."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ ROW_BY_ROW = "FastAPI + SQLAlchemy, row by row"
 
 @dataclass(frozen=True)
 class Target:
-    """`at_least`: how many times as much the peer costs. `at_most`: how many times as much we cost.
+    """The promised ratio of the costs of this service and a peer.
 
-    The cost is the CPU of application, PostgreSQL and Redis together.
+    The cost is the CPU time of the application, PostgreSQL and Redis together. `at_least` is the minimum
+    ratio of the peer's cost to ours. `at_most` is the maximum ratio of our cost to the peer's.
     """
 
     scenario: str
@@ -29,7 +30,7 @@ class Target:
 
 @dataclass(frozen=True)
 class MemoryLimit:
-    """The memory that one of our processes takes at rest, at most."""
+    """The maximum memory of one of the service's processes at rest."""
 
     scenario: str
     process: str
@@ -62,7 +63,7 @@ TARGETS = (
     Target("check_http", "httpx loop + SQLAlchemy", at_least=4),
     Target("check_uptime_kuma", "Uptime Kuma", at_least=12),
     Target("check_https", "blackbox_exporter", at_least=1.2),
-    Target("pages", "first page", at_most=1.1, ours="far page"),  # as much: less than 10 % is noise
+    Target("pages", "first page", at_most=1.1, ours="far page"),  # equal: less than 10 % is noise
     Target("start", FASTAPI, at_most=1.7),
 )
 
@@ -74,7 +75,7 @@ MEMORY_LIMITS = (
 
 
 def judge(scenarios: Mapping[str, Scenario]) -> list[Verdict]:
-    """Judge every promise whose scenario was measured with its peer, in the order of the promises."""
+    """Return a verdict on every target whose scenario was measured with its peer, in the targets' order."""
     ratios = [
         judge_target(target, scenarios[target.scenario])
         for target in TARGETS
@@ -89,7 +90,7 @@ def judge(scenarios: Mapping[str, Scenario]) -> list[Verdict]:
 
 
 def left_out(scenarios: Mapping[str, Scenario]) -> list[str]:
-    """Name each scenario that was measured without a peer of its targets, with that peer."""
+    """Return a sentence for each scenario in which the peer of a target was not measured."""
     return [
         f"{scenarios[target.scenario].title}: {target.peer} takes no part"
         for target in TARGETS
@@ -98,7 +99,7 @@ def left_out(scenarios: Mapping[str, Scenario]) -> list[str]:
 
 
 def judge_target(target: Target, scenario: Scenario) -> Verdict:
-    """Judge one target by the median of the rounds."""
+    """Return the verdict on one target, by the median of the rounds."""
     ours, theirs = scenario.samples[target.ours], scenario.samples[target.peer]
     if target.at_least is not None:
         measured = ratio(theirs, ours)
@@ -114,7 +115,7 @@ def judge_target(target: Target, scenario: Scenario) -> Verdict:
 
 
 def judge_memory(limit: MemoryLimit, scenario: Scenario) -> Verdict:
-    """Judge the memory of one process by the median of its starts."""
+    """Return the verdict on the memory of one process, by the median of its starts."""
     measured = cost(scenario.samples[limit.process], "memory_mib")
     missed_by = measured.median / limit.at_most_mib - 1
     promise = f"{limit.process} takes at most {limit.at_most_mib:g} MiB at rest"

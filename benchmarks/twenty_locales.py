@@ -1,6 +1,6 @@
-"""How long 20 KB take into 20 locales, with an engine that answers each request in half a second.
+"""Measures how long translating 20 KB into 20 locales takes, if the engine responds in half a second.
 
-The engine has a process of its own: how it makes its answers is no work of ours.
+The engine runs in a separate process, so that its own work is not measured.
 
 `PYTHONPATH=tests .venv/bin/python benchmarks/twenty_locales.py`
 """
@@ -38,7 +38,7 @@ ARTICLE = "\n\n".join(f"## Part {number}\n\n{PARAGRAPH.format(number)}" for numb
 
 
 class SlowModel(OpenAIServer):
-    """Answers after a while, in words that are none."""
+    """A fake language model that responds after a delay, with meaningless words."""
 
     def answer(self, question: Question) -> Reply:
         time.sleep(ANSWER_SECONDS)
@@ -46,7 +46,7 @@ class SlowModel(OpenAIServer):
 
 
 def reversed_words(text: str) -> str:
-    """Write every word backwards, and leave the codes."""
+    """Reverse every word, and leave codes unchanged."""
     return re.sub(r"<[^>]+>|[^\W\d_]+", _reversed, text)
 
 
@@ -55,7 +55,10 @@ def _reversed(found: re.Match[str]) -> str:
 
 
 def serve(line: Connection) -> None:
-    """Tell where the model is. When asked for it, tell how many questions it got, and end."""
+    """Send the model's URL and name.
+
+    On request, send the number of requests that the model received, and exit.
+    """
     with SlowModel() as model:
         model.translate = reversed_words
         line.send((model.url, model.model))
@@ -64,7 +67,7 @@ def serve(line: Connection) -> None:
 
 
 async def measure(line: Connection, folder: Path) -> None:
-    """Deliver the article, translate it, and print how long that took."""
+    """Submit an article, translate it, and print how long the translation took."""
     url, model = line.recv()
     async with (
         temporary_backends(

@@ -1,4 +1,7 @@
-"""Uptime Kuma beside the service, if there is a checkout: docs/performance.md has the recipe."""
+"""Compares Uptime Kuma with the service, if a checkout exists.
+
+docs/performance.md explains how to install it.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,9 @@ if TYPE_CHECKING:
     from bench import Bench
     from servers import Server
 
-# Uptime Kuma's cost for each check falls with the number of checks a second. One second is its shortest
-# interval, and it starts monitors two thirds of a second apart, so more than 100 would take too long.
+# Uptime Kuma's cost per check falls as the number of checks per second rises. One second is its shortest
+# interval, and it starts monitors two thirds of a second apart, so more than 100 monitors would take too
+# long.
 MONITORS = 100
 INTERVAL_SECONDS = 1
 TIMEOUT_SECONDS = 10
@@ -39,7 +43,7 @@ COUNT_CHECKS = "SELECT count(*), sum(status = 1) FROM heartbeat"
 
 
 def measure_uptime_kuma(bench: Bench, folder: Path) -> list[Scenario]:
-    """Measure one check over http. Uptime Kuma goes on checking during the service's turn."""
+    """Measure one check over http. Uptime Kuma keeps checking while the service is measured."""
     with (
         running_checked() as checked,
         checking_service(bench, checked, "http") as check_all,
@@ -54,7 +58,7 @@ def measure_uptime_kuma(bench: Bench, folder: Path) -> list[Scenario]:
 
 
 def _watch(server: Server, database: Path) -> Sample:
-    """Let it check for a while, and count the checks that it stored."""
+    """Let Uptime Kuma check for a while, and count the checks that it stored."""
     began_at, checks, spent = time.perf_counter(), _count_checks(database), server.cpu_seconds()
     time.sleep(WINDOW_SECONDS)
     checks, spent = _count_checks(database) - checks, server.cpu_seconds() - spent
@@ -71,7 +75,10 @@ def _count_checks(database: Path) -> int:
 
 @contextmanager
 def _running_uptime_kuma(bench: Bench, folder: Path, url: str) -> Iterator[tuple[Server, Path]]:
-    """Start it once to make its tables, and again with monitors. Yield it and its database."""
+    """Start Uptime Kuma once to create its tables, and again with monitors.
+
+    Yield the server and its database.
+    """
     data, port = bench.make_folder(), find_free_port()
     database = data / "kuma.db"
     environment = {
@@ -83,7 +90,7 @@ def _running_uptime_kuma(bench: Bench, folder: Path, url: str) -> Iterator[tuple
     }
     program = Program("Uptime Kuma", ("node", "server/server.js"), environment, folder)
     with running(program, listens=False):
-        wait_for_port(port)  # it listens while it migrates, and writes the key of its tokens last
+        wait_for_port(port)  # it already listens while it migrates, and writes the key for its tokens last
         _wait_for(database, "SELECT count(*) FROM setting WHERE key = 'jwtSecret'", 1)
     _furnish(database, url)
     with running(program, listens=False) as server:
@@ -92,7 +99,10 @@ def _running_uptime_kuma(bench: Bench, folder: Path, url: str) -> Iterator[tuple
 
 
 def _furnish(database: Path, url: str) -> None:
-    """Write what its pages would, with its defaults except for intervals and calls to other hosts."""
+    """Insert what Uptime Kuma's pages would store.
+
+    All settings have their defaults, except for intervals and requests to other hosts.
+    """
     monitor = (url, INTERVAL_SECONDS, INTERVAL_SECONDS, TIMEOUT_SECONDS)
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute(MAKE_USER)

@@ -1,7 +1,10 @@
-"""Compares openapi.yaml with the last release's. Changes that can break clients need a new version.
+"""Compares openapi.yaml with the last release's document.
 
-We wrote our own because no registry had one to rely on. The best-kept one is a Go module only. Those on npm
-overlook narrowed bounds and changed patterns, or download a program when they are installed.
+Changes that can break clients require a new version.
+
+This tool is our own, because no available package was reliable enough. The best-maintained package exists
+only as a Go module. The npm packages overlook narrowed bounds and changed patterns, or download a program
+during installation.
 """
 
 from __future__ import annotations
@@ -24,29 +27,32 @@ if TYPE_CHECKING:
 CURRENT = Path(__file__).parent.parent / "openapi.yaml"
 [RELEASED] = (Path(__file__).parent / "released").glob(
     "openapi-*.yaml"
-)  # the last release's, under its version
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's takes a seventh of the time
+)  # the last release's document, named after its version
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's loader takes a seventh of the time
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 
 def find_breaking_changes(released: Mapping[str, Json], current: Mapping[str, Json]) -> list[str]:
-    """Return a sentence for each change, with the JSON pointer of what was changed or removed."""
+    """Return a sentence for each breaking change, with the JSON pointer of what was changed or removed."""
     return list(dict.fromkeys(_find(whole(released), whole(current))))
 
 
 def is_breaking(released: Mapping[str, Json], current: Mapping[str, Json]) -> bool:
-    """Say whether there is a change that breaks; it stops at the first."""
+    """Return whether there is any breaking change. The comparison stops at the first breaking change."""
     return next(_find(whole(released), whole(current)), None) is not None
 
 
 def may_break(released_version: str, current_version: str) -> bool:
-    """Say whether the major version moved, or below 1.0.0 the minor one (semantic versioning)."""
+    """Return whether the new version number permits breaking changes (semantic versioning).
+
+    It does if its major version is higher or, below 1.0.0, if its minor version is higher.
+    """
     before, now = _major_and_minor(released_version), _major_and_minor(current_version)
     return now[0] > before[0] or (now[0] == before[0] == 0 and now[1] > before[1])
 
 
 def read(path: Path) -> dict[str, Json]:
-    """Read a document as JSON: keys are text, and so are dates."""
+    """Read a YAML document as JSON, in which keys and dates are strings."""
     loaded = yaml.load(path.read_bytes(), LOADER)  # noqa: S506 - a SafeLoader
     document: dict[str, Json] = json.loads(json.dumps(loaded, default=str))
     return document
@@ -63,7 +69,7 @@ def _find(released: Place, current: Place) -> Iterator[str]:
                 yield from find_operation_changes(operations, current / "paths" / path, method)
     yield from find_webhook_changes(released / "webhooks", current / "webhooks")
     for name, response in (released / "components" / "responses").children().items():
-        if "x-status" in response.value:  # of paths and methods that nobody serves
+        if "x-status" in response.value:  # generated for paths and methods that are not served
             yield from find_response_changes(response, current / "components" / "responses" / name)
 
 
@@ -73,7 +79,7 @@ def _major_and_minor(version: str) -> tuple[int, int]:
 
 
 def main() -> None:
-    """List every breaking change; fail if there is one and the version does not announce it."""
+    """List every breaking change. Fail if there are any and the version number does not permit them."""
     released, current = read(RELEASED), read(CURRENT)
     versions = released["info"]["version"], current["info"]["version"]
     if changes := find_breaking_changes(released, current):

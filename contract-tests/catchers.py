@@ -1,10 +1,10 @@
-"""The tests that are expected to catch lies, by their pytest names."""
+"""The pytest names of the tests that are expected to detect planted faults ("lies")."""
 
 from __future__ import annotations
 
 from promises import OPERATIONS
 
-CATCHER = "caught by"  # the property of a test report
+CATCHER = "caught by"  # a property name in test reports
 
 SENTENCES = "contract-tests/test_every_sentence.py"
 SAYS = f"{SENTENCES}::test_the_service_says_it_as_written"

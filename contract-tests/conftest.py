@@ -1,4 +1,4 @@
-"""The cast and the backends of tests/, and one seed for a run's fuzzing, which is printed at the end."""
+"""The fixtures of tests/, and a fuzzing seed for each test run, which is printed at the end."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ pytest_plugins = ["conftest"]  # tests/conftest.py
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose a new seed unless FUZZING_SEED gives one. The workers of pytest-xdist inherit it."""
+    """Choose a new seed unless FUZZING_SEED is set. The workers of pytest-xdist inherit the seed."""
     os.environ.setdefault("FUZZING_SEED", str(secrets.randbelow(2**32)))
     if folder := os.environ.get("CONTRACT_REPORTS"):
         record_every_service(Path(folder) / "seen", config.getoption("--backends"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how to repeat the run, and which test caught which lie."""
+    """Print how to repeat the run, and which test detected which planted fault."""
     for report in terminalreporter.stats.get("passed", []):
         for name, value in report.user_properties:
             if name == CATCHER:

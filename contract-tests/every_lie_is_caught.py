@@ -1,4 +1,4 @@
-"""Plants every lie of lies.py, and reports which test catches it. Run by `make lies`."""
+"""Plants every fault ("lie") of lies.py, and reports which test detects it. `make lies` runs this."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_it_is_caught(lie: Lie, tmp_path: Path, record_property: Callable[[str, 
 
 @pytest.mark.parametrize("folder", ["contract-tests/", "tests/"])
 def test_without_a_lie_nothing_is_caught(folder: str, tmp_path: Path) -> None:
-    """Run all tests that catch lies on a copy without one, except the long fuzzing of `make contract`."""
+    """Run all tests that detect lies on a copy without a lie, except the long fuzzing of `make contract`."""
     catchers = [
         lie.caught_by for lie in LIES if lie.caught_by.startswith(folder) and lie.caught_by != FUZZING
     ]

@@ -1,4 +1,4 @@
-"""Compares an answer, byte by byte, with an error example of the document."""
+"""Compares a response, byte by byte, with an error example of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from monitoring.settings import RateLimitPolicy, Settings
     from promises import Answer, ErrorExample
 
-# These headers depend on time, limits and the key, and are judged separately.
+# These headers depend on time, limits and the key, and are checked separately.
 OF_THE_MOMENT = {"date", "monitoring-mode", "ratelimit", "ratelimit-policy"}
 
 
 def find_error(operation: Operation | None, name: str) -> ErrorExample:
-    """Find an error in the document: under the operation, or else anywhere."""
+    """Return an error example by name: from the operation if it has this error, or else from anywhere."""
     everywhere = [error for error in promises.error_examples() if error.name == name]
     return next((error for error in everywhere if error.operation == operation), everywhere[0])
 
@@ -29,7 +29,10 @@ def find_error(operation: Operation | None, name: str) -> ErrorExample:
 def demand_exactly(
     answer: Answer, error: ErrorExample, path: str, settings: Settings, said: Mapping[str, Any] | None = None
 ) -> None:
-    """Demand an error's status, headers and body; `said` is the body if it differs from the example's."""
+    """Assert that a response has an error's status, headers and body.
+
+    `said` is the expected body if it differs from the example's.
+    """
     assert answer.status == error.status, f"{answer.status} is not {error.status}"
     body = _allow_for_passing_time(said or error.example["value"], answer)
     assert answer.body == orjson.dumps(body), f"{answer.body!r} is not {orjson.dumps(body)!r}"
@@ -40,7 +43,10 @@ def demand_exactly(
 
 
 def _allow_for_passing_time(body: Mapping[str, Any], answer: Answer) -> Mapping[str, Any]:
-    """Allow a shorter wait than the example's, because some of it may be over."""
+    """Return the expected body with the response's own wait, if it is at most as long as the example's wait.
+
+    Some of the wait may already have passed.
+    """
     if "retry_after_seconds" not in body:
         return body
     left_seconds = answer.json["retry_after_seconds"]
@@ -49,7 +55,7 @@ def _allow_for_passing_time(body: Mapping[str, Any], answer: Answer) -> Mapping[
 
 
 def _expected_headers(error: ErrorExample, path: str, body: Mapping[str, Any]) -> dict[str, str]:
-    """Return every header with a fixed value that belongs to an error, and no other."""
+    """Return exactly the headers with fixed values that a response with this error must have."""
     documented = promises.documented_headers(error.response)
     scope = error.operation.definition.get("x-required-scope") if error.operation else None
     own = {
@@ -78,7 +84,7 @@ def _expected_headers(error: ErrorExample, path: str, body: Mapping[str, Any]) -
 
 
 def _demand_rate_limit(answer: Answer, settings: Settings) -> None:
-    """Compare both headers with the service's settings, and with each other."""
+    """Compare both rate limit headers with the service's settings, and with each other."""
     if "ratelimit" not in answer.headers:
         assert "ratelimit-policy" not in answer.headers
         return

@@ -1,6 +1,8 @@
-"""Fuzz with one new seed after the other until HOURS have passed, on both kinds of backends in turn.
+"""Runs the fuzzing repeatedly, each time with a new seed, until HOURS have passed.
 
-Stops at the first failure, whose message has the seed and the curl line that repeats it.
+Embedded and production backends alternate.
+
+Stops at the first failure. Its message contains the seed, and a curl command that repeats the request.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ SUITE = [HERE / "test_fuzzing.py", HERE / "test_fuzzing_in_trouble.py"]
 
 
 def main() -> int:
-    """Return 0 if the time passed without a failure."""
+    """Return 0 if there was no failure until the time was up."""
     deadline = time.monotonic() + 3600 * float(os.environ.get("HOURS", "1"))
     for number, kind in zip(count(1), cycle(("embedded", "production")), strict=False):
         seed = str(secrets.randbelow(2**32))

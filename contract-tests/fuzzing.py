@@ -1,6 +1,6 @@
-"""Runs Schemathesis in its own process against a running service, with the credentials of a role.
+"""Runs Schemathesis in a separate process against a running service, with the credentials of a role.
 
-FUZZING_SEED repeats a run; FUZZING_EXAMPLES is the number of requests made up for each operation.
+FUZZING_SEED repeats a run. FUZZING_EXAMPLES is the number of requests to generate for each operation.
 """
 
 from __future__ import annotations
@@ -56,22 +56,22 @@ TESTS = HERE.parent / "tests"
 PUBLISHED_CONFIG = PUBLISHED.parent / "src" / "monitoring" / "schemathesis.toml"
 EXAMPLES = int(os.environ.get("FUZZING_EXAMPLES", settings().max_examples))  # fewer with --gate
 IS_WHOLE = "FUZZING_EXAMPLES" in os.environ
-# Their bodies are those of create_notification_channel. The night covers them as well.
+# These operations take the same bodies as create_notification_channel. The nightly run covers them as well.
 SAID_TWICE = ("put_notification_channel_by_key", "update_notification_channel")
 TIMEOUT_SECONDS = 800 + 5 * EXAMPLES
 QUICKLY = {
-    "no_proxy": "127.0.0.1",  # which spares each request a search of the environment
+    "no_proxy": "127.0.0.1",  # avoids reading the proxy settings for each request
     "SCHEMATHESIS_HOOKS": "quick_fuzzing",
-    "PYTHONPATH": os.pathsep.join(map(str, [HERE, TESTS, *sys.path])),  # the same service as here
+    "PYTHONPATH": os.pathsep.join(map(str, [HERE, TESTS, *sys.path])),  # the same imports as in this process
 }
-MANY = 1_000_000  # for limits, which would otherwise hide everything else
+MANY = 1_000_000  # for limits, which would otherwise hide all other results
 
 ADDRESS = {"url": "https://shop.example.com/"}
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """The credentials of a run: a key's scopes, and a webhook secret."""
+    """The credentials of a fuzzing run: the scopes of its key, and a webhook secret."""
 
     name: str
     scopes: Sequence[str] = ()
@@ -81,7 +81,7 @@ class Role:
 
     @property
     def permissions(self) -> str:
-        """What the role allows, as fuzzing_checks.py reads it."""
+        """The role's permissions, in the format that fuzzing_checks.py reads."""
         scopes = () if self.is_revoked else self.scopes
         return " ".join(
             [*scopes, *(["webhook"] if self.webhook_secret in {WEBHOOK_SECRET, TEST_SECRET} else [])]
@@ -90,7 +90,7 @@ class Role:
 
 FULL_KEY = Role("full key", SCOPES)
 TEST_SECRET = "a-test-secret-of-the-contract-tests"
-# Articles are of no sandbox.
+# Sandboxes have no articles.
 TEST_KEY = Role("test key", DEFAULT_SCOPES, is_test=True, webhook_secret=TEST_SECRET)
 WRONG_SECRET = "a-wrong-webhook-secret"
 ROLES = [
@@ -107,15 +107,15 @@ ROLES = [
 
 @contextmanager
 def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
-    """Start a service that sends no notifications, because made-up addresses may be somebody's.
+    """Start a service that sends no notifications, because generated URLs may belong to somebody.
 
-    Unless told otherwise it would send them anywhere, so that most made-up addresses are not refused.
+    By default, all networks are allowed, so that the service does not reject most generated URLs.
     """
     give_tables_of_characters(folder)
     changes = {"allowed_networks": ("0.0.0.0/0", "::/0"), "sweep_interval_seconds": 10, **changes}
     with (
         patch.object(worker, "open_sender", lambda _: nullcontext()),
-        patch.object(deliveries, "TEST_PATIENCE", timedelta(0)),  # nobody makes the attempt
+        patch.object(deliveries, "TEST_PATIENCE", timedelta(0)),  # no worker makes the attempt
         patch.object(exams, "PATIENCE", timedelta(0)),
         patch.object(preparing, "fetch_rules", _fetch_nothing),
         patch.object(notification_service, "MAX_CHANNELS_A_TEAM", MANY),
@@ -127,7 +127,7 @@ def fuzzed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
 
 @contextmanager
 def sandboxed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
-    """Start a service that checks and notifies, since a sandbox reaches nobody, and may reach everybody."""
+    """Start a service that checks and notifies. A sandbox connects to nobody, so any URL may be used."""
     give_tables_of_characters(folder)
     open_to_all = {
         "allowed_networks": ("0.0.0.0/0", "::/0"),
@@ -144,22 +144,23 @@ def sandboxed_service(folder: Path, **changes: Any) -> Iterator[RunningService]:
 
 
 async def _fetch_nothing(*_: object) -> NoReturn:
-    """Fetch no document, because made-up addresses may be somebody's."""
+    """Fetch no document, because generated URLs may belong to somebody."""
     raise UnfetchedDocumentError("The host's name does not exist")
 
 
 def give_tables_of_characters(folder: Path) -> None:
-    """Copy the tables of Unicode that Hypothesis keeps into a folder where it will run.
+    """Copy Hypothesis's Unicode tables into the folder in which a fuzzing run will start.
 
-    Otherwise each run of Schemathesis makes them again, for 1.5 seconds. A run gets nothing else of another.
+    Otherwise, each run of Schemathesis would generate the tables again, which takes 1.5 seconds. Runs share
+    nothing else.
     """
-    text().validate()  # makes the tables if there are none yet
+    text().validate()  # generates the tables if they do not exist
     kept = storage_directory("unicode_data")
     shutil.copytree(kept.path, folder / ".hypothesis" / kept.path.name, dirs_exist_ok=True)
 
 
 def credentials_of(service: RunningService, role: Role) -> dict[str, str]:
-    """Make the role's key and a key of another team, and return them as fuzzing_checks.py reads them."""
+    """Create the role's key and another team's key, and return them as fuzzing_checks.py reads them."""
     with Player(service, form_team(service)) as stranger:
         return {
             "FUZZING_PERMISSIONS": role.permissions,
@@ -177,24 +178,27 @@ def fuzz(
     config: Path = PUBLISHED_CONFIG,
     trouble: str = "",
 ) -> None:
-    """Fail with everything Schemathesis has to say if it has anything to say; `options` are its own."""
+    """Run Schemathesis, and fail with its complete output if it reports anything.
+
+    `options` are additional command line options of Schemathesis.
+    """
     if settings.get_current_profile_name() == "gate":
         config = cover_once(config, service.settings.data_dir)
     phases = ["examples", "coverage", "fuzzing", "stateful"]
     if is_sample(role, trouble):
         phases.remove("coverage")
     if is_refused_everything(role, trouble) and not IS_WHOLE:
-        phases.remove("stateful")  # no answer has a link to follow
+        phases.remove("stateful")  # no response has a link to follow
     effort = ["--max-examples", str(count_examples(role, trouble)), "--phases", ",".join(phases)]
     if chosen_backends.is_production() and trouble != "low limits" and not IS_WHOLE:
-        effort += ["--mode", "positive"]  # what the schemas refuse reaches no backend
+        effort += ["--mode", "positive"]  # invalid requests never reach a backend
     title = f"{chosen_backends.kind()}-{trouble or role.name}".replace(" ", "-")
     fuzzing = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "--config-file", config),
             *("run", PUBLISHED, "--url", service.base_url),
             *("--seed", os.environ["FUZZING_SEED"], *effort, "--no-color"),
-            *("--output-sanitize", "false"),  # credentials are throw-away, and curl lines need them
+            *("--output-sanitize", "false"),  # the credentials are temporary, and the curl commands need them
             *report_as(title),
             *options,
         ],
@@ -216,7 +220,7 @@ def fuzz(
 
 
 def cover_once(config: Path, folder: Path) -> Path:
-    """Write a configuration whose `coverage` phase leaves out what says another operation's body again."""
+    """Write a configuration whose `coverage` phase skips operations with another operation's body."""
     once = folder / "schemathesis.toml"
     named = json.dumps(SAID_TWICE)
     left_out = f"[[operations]]\ninclude-operation-id = {named}\nphases.coverage.enabled = false\n"
@@ -225,43 +229,46 @@ def cover_once(config: Path, folder: Path) -> Path:
 
 
 def count_examples(role: Role, trouble: str) -> int:
-    """Return how many requests a run makes up for each operation."""
+    """Return how many requests a run generates for each operation."""
     if trouble or is_sample(role, trouble):
-        return EXAMPLES // 4  # trouble leaves less to find
-    # What chance finds in a schema, it finds on one kind of backends or the other.
+        return EXAMPLES // 4  # with failing backends, there is less to find
+    # Random requests find the same problems with either kind of backend, so production gets only half as
+    # many.
     return EXAMPLES // 2 if chosen_backends.is_production() and not IS_WHOLE else EXAMPLES
 
 
 def is_sample(role: Role, trouble: str) -> bool:
-    """Say whether a run leaves most to chance: the full key's is whole, in trouble on one backend.
+    """Return whether a run sends only a sample of the requests.
 
-    What a role must not do is refused above operations. FUZZING_EXAMPLES asks for everything.
+    A run with the full key sends all of them, but with low limits only on one kind of backend. For other
+    roles, requests are refused before the operation is reached. If FUZZING_EXAMPLES is set, every run sends
+    everything.
     """
     is_elsewhere = trouble == "low limits" and chosen_backends.is_production()
     return (role != FULL_KEY or is_elsewhere) and not IS_WHOLE
 
 
 def is_refused_everything(role: Role, trouble: str) -> bool:
-    """Say whether a run gets nothing that leads to something else: no thing is made, listed or read."""
+    """Return whether every request of a run is refused, so that nothing is created, listed or read."""
     return not role.permissions or trouble in ("no database", "no secret")
 
 
 def report_as(title: str) -> list[str]:
-    """Return the options that write a JUnit report to the folder CONTRACT_REPORTS."""
+    """Return the options that write a JUnit report into the folder CONTRACT_REPORTS, if that is set."""
     folder = os.environ.get("CONTRACT_REPORTS")
     path = Path(folder or "").absolute() / f"junit-fuzzing-{title}.xml"
     return ["--report", "junit", "--report-junit-path", str(path)] if folder else []
 
 
 def fetch_token(service: RunningService, role: Role) -> str:
-    """Get a token from the token endpoint. A role without scopes has no key and no token."""
+    """Get a token from the token endpoint. Return "" for a role without scopes, because it has no key."""
     if not role.scopes:
         return ""
     team = form_readers(service, MANY)
     if role.is_test:
         team = service.run(open_sandbox(team.id))
     with Player(service, team, role.scopes) as player:
-        if not role.is_test:  # those of the document's example are a live key's
+        if not role.is_test:  # the document's example has the credentials of a live key
             service.run(use_the_documents_credentials(player))
         service.run(create_the_documents_things(player.team_id))
         token = player.fetch_token()
@@ -271,7 +278,7 @@ def fetch_token(service: RunningService, role: Role) -> str:
 
 
 async def use_the_documents_credentials(player: Player) -> None:
-    """Give the player's key the credentials of the document's example, which the fuzzer uses."""
+    """Give the player's key the credentials of the document's example, because the fuzzer uses them."""
     form = next(iter(OPERATIONS["issue_token"].definition["requestBody"]["content"].values()))
     example = form["examples"]["credentials_in_the_form"]["value"]
     await ApiKey.filter(client_id=player.client_id).update(
@@ -281,7 +288,7 @@ async def use_the_documents_credentials(player: Player) -> None:
 
 
 async def create_the_documents_things(team_id: UUID) -> None:
-    """Make one thing of each kind with the id of the document's examples, so that most requests find it."""
+    """Create one resource of each kind with the id in the document's examples, which most requests use."""
     monitor = (await create_monitor(team_id, ADDRESS)).clone(pk=UUID(EXAMPLE_IDS["monitor_id"]))
     monitor.key = EXAMPLE_IDS["key"]
     await monitor.save(force_create=True)

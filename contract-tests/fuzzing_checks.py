@@ -1,8 +1,8 @@
-"""Checks that Schemathesis lacks. It loads this module as its hooks.
+"""Additional checks for Schemathesis, which loads this module as its hooks.
 
-The environment describes the run (fuzzing.py): FUZZING_PERMISSIONS is what its credentials allow, scopes and
-`webhook`; FUZZING_STRANGER is the Authorization of another team's key; FUZZING_TROUBLE is empty unless
-something is wrong with the service on purpose.
+Environment variables from fuzzing.py describe the run. FUZZING_PERMISSIONS lists what the credentials allow:
+scopes and `webhook`. FUZZING_STRANGER is the Authorization header of another team's key. FUZZING_TROUBLE
+names the problem that the service was deliberately given, or is empty.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ EVERY_PERMISSION = {*SCOPES, "webhook"}
 TROUBLE = os.environ["FUZZING_TROUBLE"]
 IS_EVERYTHING_ALLOWED = PERMISSIONS == EVERY_PERMISSION and not TROUBLE
 
-# What is wrong -> the error that says so.
+# Maps each deliberate problem to the error that reports it.
 TROUBLES = {
     "low limits": "rate_limited",
     "no database": "service_unavailable",
@@ -46,7 +46,7 @@ TROUBLES = {
     "no blog storage": "blog_storage_not_configured",
 }
 
-# A request that the schemas allow never gets these errors.
+# Errors that a valid request never gets.
 ABOUT_THE_FORM = {
     "body_required",
     "invalid_field",
@@ -60,14 +60,15 @@ ABOUT_THE_FORM = {
     "unsupported_media_type",
 }
 
-# Strangers ask thousands of times. Another client would take five times the processor time of this one.
+# The other team's key sends thousands of requests. Another HTTP client would take five times the CPU time.
 STRANGER = HTTPConnection(urlsplit(os.environ["FUZZING_URL"]).netloc, timeout=30)
 HEADERS_OF_STRANGER = {"Authorization": os.environ["FUZZING_STRANGER"], "Content-Type": JSON}
 
-# The things that the document's examples name exist and are never deleted: examples are sent most often.
+# The resources that the document's examples name exist and are never deleted, because examples are sent most
+# often.
 THINGS = {"monitor_id", "window_id", "channel_id", "delivery_id", "incident_id", "token"}
 
-# Operations whose success reveals something of ours, and the parameters with its ids.
+# Maps operations whose success reveals data of this team to the parameters with this team's ids.
 TELL_IDS = {
     "create_monitor": {"monitor_id"},
     "get_incident": {"incident_id"},
@@ -78,7 +79,7 @@ TELL_IDS = {
     "test_notification_channel": {"channel_id", "delivery_id"},
 }
 
-# Operations whose success makes something, and the parameter that takes its id.
+# Maps operations whose success creates a resource to the parameter that takes its id.
 MAKE = {
     "create_monitor": "monitor_id",
     "create_maintenance_window": "window_id",
@@ -86,20 +87,24 @@ MAKE = {
     "deliver_article": "article_id",
 }
 
-# Things made outside of stories, by the parameter that takes their id. Requests may read or delete them.
+# Resources that were created outside of stateful sequences, by the parameter that takes their id. Requests
+# may read or delete them.
 MADE: dict[str, list[str]] = {"article_id": [], "monitor_id": [], "window_id": [], "channel_id": []}
 
-# Heartbeats that were made. Their ping URLs may be renewed; that of the document's heartbeat is called.
+# Heartbeats that were created. Requests may renew their ping URLs. The document's heartbeat keeps its ping
+# URL, which other requests call.
 HEARTBEATS: list[str] = []
 
 SERIAL_NUMBERS = count(1)
 KEYS_IN_TURN = count()
 
-# Requests about articles go to the newest in turn: the last one may be taken back, or have no text.
+# Requests about articles use the newest articles in turn, because the last one may be withdrawn or have no
+# text.
 ARTICLES_IN_TURN = 5
 TURNS = count()
 
-# Bodies that only changes read, and those of things of a kind of their own.
+# Bodies with which the other team's key tries to change this team's resources: the default, by parameter and
+# by operation.
 TAKE_OVER = {"name": "Mine"}
 TAKE_OVER_BY_ID = {
     "channel_id": {"type": "webhook", "name": "Mine"},
@@ -107,32 +112,37 @@ TAKE_OVER_BY_ID = {
 }
 TAKE_OVER_BY_OPERATION = {"mute_monitor": {"duration_seconds": 3600}}
 
-# What an HTTP client says about the message itself. A made-up one breaks it, whatever the schemas say.
+# Headers that describe the message itself. A generated value would break the message, whatever the schemas
+# say.
 FRAMING_HEADERS = ("Connection", "Content-Length", "Expect", "Host", "Transfer-Encoding", "Upgrade")
 
-# Errors that come before authentication.
+# Errors that are returned before authentication.
 BEFORE_SECURITY = {"malformed_request", "method_not_allowed", "not_found"}
 
 
 @schemathesis.hook
 def before_load_schema(_: HookContext, raw_schema: dict[str, Any]) -> None:
-    """Fuzz moments by their pattern alone, which allows no more than their format: it leaves out no value.
+    """Generate times by their pattern alone, which matches exactly the values that their format permits.
 
-    Schemathesis would look for a moment that breaks only the format, in each run for 16 seconds and in vain.
+    Otherwise, Schemathesis would spend 16 seconds per run looking for a value that violates only the format,
+    which does not exist.
     """
     raw_schema["components"]["schemas"]["Moment"].pop("format")
 
 
 @schemathesis.hook("before_call")
 def leave_framing_to_the_client(_: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> None:
-    """Send no made-up framing. Schemathesis may call it valid, because schemas leave headers open."""
+    """Remove generated framing headers.
+
+    Schemathesis may consider them valid, because schemas do not restrict headers.
+    """
     for name in FRAMING_HEADERS:
         case.headers.pop(name, None)
 
 
 @schemathesis.hook
 def before_call(_: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> None:
-    """Point most valid requests at things that exist, because requests for missing things test little."""
+    """Change most valid requests to use existing resources, because requests for missing ones test little."""
     operation_id = _operation_of(case).operation_id
     is_in_a_story = _is_in_a_story(case)
     if _is_valid(case) and not _is_sent_as_made_up(case):
@@ -144,9 +154,9 @@ def before_call(_: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> Non
             case.path_parameters.update(_find_existing(operation_id, case.path_parameters))
     spoilt = _thing_spoilt_by(case)
     if spoilt and case.path_parameters[spoilt] == EXAMPLE_IDS[spoilt]:
-        case.path_parameters[spoilt] = (MADE[spoilt] or [str(uuid4())])[-1]  # others still need it
+        case.path_parameters[spoilt] = (MADE[spoilt] or [str(uuid4())])[-1]  # other requests still need it
     if operation_id in TELL_IDS and is_in_a_story:
-        case.headers.pop("Idempotency-Key", None)  # the first answer may name what was deleted since
+        case.headers.pop("Idempotency-Key", None)  # the stored response may name a deleted resource
     if case.operation.method == "delete" and operation_id != "unmute_monitor":
         for name in case.path_parameters:
             if case.path_parameters[name] == EXAMPLE_IDS[name]:
@@ -155,7 +165,7 @@ def before_call(_: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> Non
 
 @schemathesis.hook
 def after_call(_: HookContext, case: Case[Any], response: Response) -> None:
-    """Remember what was made, unless it is part of a story, and forget articles that are gone."""
+    """Remember created resources, unless they belong to a stateful sequence, and forget deleted articles."""
     operation_id = _operation_of(case).operation_id
     name = MAKE.get(operation_id)
     if name and response.status_code < 300 and not _is_in_a_story(case):
@@ -180,13 +190,13 @@ def read_yaml(_: DeserializationContext, response: Response) -> object:
 
 @cache
 def _read_yaml(content: bytes) -> object:
-    """Read a published document, which takes a tenth of a run when it is read at each answer."""
+    """Parse a published document once. Parsing it for every response would take a tenth of a run."""
     return deserialize_yaml(content)
 
 
 @schemathesis.check
 def errors_are_the_documents(_: CheckContext, response: Response, case: Case[Any]) -> None:
-    """Every error is a sentence of the document, and complaints about the form come only if it is wrong."""
+    """Check that every error is documented, and that only malformed requests get errors about their form."""
     if response.status_code < 400 or response.request.method == "HEAD":
         return
     assert response.headers["content-type"] == ["application/json"]
@@ -202,7 +212,7 @@ def errors_are_the_documents(_: CheckContext, response: Response, case: Case[Any
 
 @schemathesis.check
 def unknown_methods_are_told_all_known_ones(_: CheckContext, response: Response, case: Case[Any]) -> None:
-    """405 comes with every method of the path in Allow, and with no other."""
+    """Check that a response with status 405 lists exactly the path's methods in Allow."""
     if response.status_code == 405:
         written = DOCUMENT.root["paths"][case.path].keys() & set(METHODS)
         known = {method.upper() for method in written | ({"head"} if "get" in written else set())}
@@ -212,7 +222,7 @@ def unknown_methods_are_told_all_known_ones(_: CheckContext, response: Response,
 
 @schemathesis.check
 def nobody_does_what_is_not_allowed(_: CheckContext, response: Response, case: Case[Any]) -> None:
-    """Without permission an operation answers 401 or 403, whatever else is wrong with the request."""
+    """Check that requests without permission get 401 or 403, whatever else is wrong with them."""
     ways_in = _permissions_for(_operation_of(case))
     if ways_in and not ways_in & PERMISSIONS and response.status_code not in (401, 403):
         assert response.status_code >= 400
@@ -221,7 +231,7 @@ def nobody_does_what_is_not_allowed(_: CheckContext, response: Response, case: C
 
 @schemathesis.check
 def strangers_see_nothing_in_lists(_: CheckContext, response: Response, case: Case[Any]) -> None:
-    """Another team's key finds nothing of ours in its own lists, whatever page or filter it copies."""
+    """Check that another team's key finds none of this team's resources in lists, whatever it asks for."""
     operation = _operation_of(case)
     if TROUBLE or response.status_code != 200 or not operation.definition["security"]:
         return
@@ -240,7 +250,7 @@ def strangers_see_nothing_in_lists(_: CheckContext, response: Response, case: Ca
 
 @schemathesis.check
 def strangers_see_and_change_nothing(_: CheckContext, response: Response, case: Case[Any]) -> None:
-    """Another team's key gets the same answer for our things as for things that do not exist."""
+    """Check that another team's key gets the same response for this team's resources as for missing ones."""
     ids = TELL_IDS.get(_operation_of(case).operation_id)
     if TROUBLE or not ids or response.status_code >= 300:
         return
@@ -254,9 +264,9 @@ def strangers_see_and_change_nothing(_: CheckContext, response: Response, case: 
 
 @schemathesis.check
 class EverySuccessIsSeen:
-    """A run with all permissions has seen every operation succeed, and so tested more than refusals.
+    """Check that a run with all permissions saw every operation succeed and did not test only refusals.
 
-    Its key is live, so a sandbox's operations refuse it.
+    The run's key is live, so operations that only a sandbox has refuse it and are left out.
     """
 
     def __init__(self) -> None:
@@ -275,10 +285,10 @@ class EverySuccessIsSeen:
 
 @schemathesis.check
 class EveryBoundIsTried:
-    """A run with all permissions has sent every least and greatest number that a body may have.
+    """Check that a run with all permissions sent every minimum and maximum of a number in a request body.
 
-    The `coverage` phase sends them. From a schema with an `if` that an absent field fulfils it makes hardly
-    any bodies, and does not say so.
+    The `coverage` phase sends them. For a schema with an `if` that an absent field satisfies, this phase
+    silently generates hardly any bodies.
     """
 
     def __init__(self) -> None:
@@ -297,7 +307,10 @@ class EveryBoundIsTried:
 
 @schemathesis.check
 class TroubleIsTold:
-    """Every operation that meets the trouble reports it. Only limits let some requests pass."""
+    """Check that every operation affected by the deliberate problem reports it.
+
+    Only low limits let some requests succeed.
+    """
 
     def __init__(self) -> None:
         self.error = TROUBLES.get(TROUBLE)
@@ -314,7 +327,7 @@ class TroubleIsTold:
                 self.silent.discard(operation_id)
 
     def is_harmless(self, response: Response) -> bool:
-        """Say whether this answers a test submission, which needs the secret and no database."""
+        """Return whether this is a response to a test submission, which needs the secret but no database."""
         return TROUBLE == "no database" and response.json().get("status") == "ignored"
 
     def after_run(self, _: CheckContext) -> None:
@@ -322,10 +335,11 @@ class TroubleIsTold:
 
 
 def _bounds_of_bodies() -> Iterator[tuple[str, str, int]]:
-    """Yield each operation with a field of its JSON body and a bound of the field's numbers.
+    """Yield each operation with a numeric field of its JSON body, and a bound of this field.
 
-    That of a whole monitor has many rules of fields that go together, of which the `coverage` phase makes few
-    bodies. Its bounds are those of a change, which is judged.
+    Creating a monitor is left out, because the `coverage` phase generates few bodies for a schema with many
+    rules about combinations of fields. The operation that changes a monitor has the same bounds and is
+    checked.
     """
     for operation_id, operation in OPERATIONS.items():
         if operation_id in {"create_monitor", "put_monitor_by_key"}:
@@ -339,17 +353,17 @@ def _bounds_of_bodies() -> Iterator[tuple[str, str, int]]:
 
 
 def _find_existing(operation_id: str, names: Iterable[str]) -> dict[str, str]:
-    """Return ids of existing things, by the parameters that take them."""
+    """Return the ids of existing resources, by the parameters that take them."""
     existing = {name: EXAMPLE_IDS[name] for name in {*THINGS, "locale", "key"}}
-    if "key" in names and (number := next(KEYS_IN_TURN)) % 2:  # every other one is there already
+    if "key" in names and (number := next(KEYS_IN_TURN)) % 2:  # use an existing key in every second request
         existing["key"] = f"fresh-{number}"
     if articles := MADE["article_id"]:
-        # The newest may have no segments yet: translating takes its time.
+        # The newest article may have no segments yet, because its translation is still in progress.
         has_time = operation_id == "list_translation_segments"
         turns = len(articles) if has_time else min(len(articles), ARTICLES_IN_TURN)
         existing["article_id"] = articles[-1 - next(TURNS) % turns]
     if operation_id == "get_article_translation":
-        existing["locale"] = SOURCE_LOCALE  # a translation takes its time
+        existing["locale"] = SOURCE_LOCALE  # other locales may not be translated yet
     if operation_id == "correct_translation_segment":
         # Its segment has no codes, as made-up text has none.
         existing |= {name: EXAMPLE_IDS[name] for name in ("article_id", "segment_id")}
@@ -359,7 +373,7 @@ def _find_existing(operation_id: str, names: Iterable[str]) -> dict[str, str]:
 
 
 class StrangersAnswer(NamedTuple):
-    """What another team's key got."""
+    """The response that another team's key got."""
 
     status: int
     body: bytes
@@ -380,7 +394,7 @@ def _try_as_stranger(operation: Operation, ids: Mapping[str, str]) -> StrangersA
 def _ask_as_stranger(method: str, target: str, body: bytes | None = None) -> StrangersAnswer:
     try:
         return _exchange_as_stranger(method, target, body)
-    except ConnectionError:  # the service ends connections that nobody used for a while
+    except ConnectionError:  # the service closes idle connections
         STRANGER.close()
         return _exchange_as_stranger(method, target, body)
 
@@ -400,18 +414,21 @@ def _operation_of(case: Case[Any]) -> Operation:
 
 
 def _is_sent_as_made_up(case: Case[Any]) -> bool:
-    """Choose one request in eight by its content without the token, so that repetitions are treated alike."""
+    """Return whether to leave a request as it was generated, which is the case for one request in eight.
+
+    The choice depends on the content without the token, so repeated requests are treated alike.
+    """
     said = f"{case.path_parameters} {case.query} {case.body!r}"
     return crc32(said.encode("utf-8", "surrogatepass")) % 8 == 0
 
 
 def _is_in_a_story(case: Case[Any]) -> bool:
-    """Say whether a request follows from the answer to another one."""
+    """Return whether a request was generated from the response to a previous request."""
     return case.meta is not None and case.meta.phase.name == "stateful"
 
 
 def _thing_spoilt_by(case: Case[Any]) -> str | None:
-    """Name the parameter with the id of a thing that a request may leave in a state of no use to others."""
+    """Return the parameter with the id of a resource that the request may make useless for other requests."""
     operation_id = _operation_of(case).operation_id
     if operation_id == "end_maintenance_window":
         return "window_id"
@@ -420,12 +437,15 @@ def _thing_spoilt_by(case: Case[Any]) -> str | None:
 
 
 def _is_valid(case: Case[Any]) -> bool:
-    """Say whether the schemas allow the whole request."""
+    """Return whether the complete request is valid according to the schemas."""
     return case.meta is not None and case.meta.generation.mode.is_positive
 
 
 def _permissions_for(operation: Operation) -> set[str]:
-    """Return the permissions of which an operation needs one; none if it is open to all."""
+    """Return the permissions of which an operation requires at least one.
+
+    The set is empty if it is public.
+    """
     of_tokens = {"bearerAuth": operation.definition.get("x-required-scope", "")}
     schemes = [scheme for alternative in operation.definition["security"] for scheme in alternative]
     return {of_tokens.get(scheme, "webhook") for scheme in schemes}

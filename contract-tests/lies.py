@@ -1,4 +1,7 @@
-"""The lies: each small enough to be overlooked in a review. Beside it stands what should catch it."""
+"""The lies, which are planted faults, each small enough to be overlooked in a review.
+
+Each lie names the test that should detect it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ LIES = [*IN_THE_DOCUMENT, *IN_WHAT_IS_PUBLISHED, *IN_THE_CODE, *ABOUT_CHECKS]
 
 
 def write_table() -> str:
-    """Write the table that README.md carries."""
+    """Return the table of lies for README.md."""
     rows = [
         f"| {lie.claim} | {lie.place} | `{lie.caught_by.removeprefix('contract-tests/')}` |" for lie in LIES
     ]

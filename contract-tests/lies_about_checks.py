@@ -1,4 +1,4 @@
-"""Lies in the code of checks, incidents and notifications."""
+"""Planted faults in the code of checks, incidents and notifications."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lies in the code: it does not do what the document says."""
+"""Planted faults in the code, which make it deviate from the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UNVALIDATED = Seam("contract.Responses.check", always(answer=None))
 
 
 def of_any_team(model: Any) -> Callable[[Any], Any]:
-    """Have a thing looked up as if whoever asks were of its team."""
+    """Plant a lookup that ignores the caller's team, so that it finds resources of any team."""
 
     def lie_about(truth: Any) -> Any:
         @wraps(truth)
@@ -132,7 +132,7 @@ def under_other_ids(reply: Reply) -> Reply:
 
 
 def with_translations(**fields: Any) -> Callable[[Any], Any]:
-    """Change fields of an article's translations; GONE takes one out."""
+    """Change fields of an article's translations. The value GONE removes a field."""
 
     def change(article: Any) -> Any:
         changed = [{**each, **fields} for each in article["translations"]]

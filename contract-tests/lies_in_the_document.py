@@ -1,4 +1,4 @@
-"""Lies in the document: those that the service believes as well, and those that are published only."""
+"""Planted faults in the OpenAPI document. The service uses the faulty document, or it is only published."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LAST_PAGE = ("responses", "200", "content", "application/json", "examples", "las
 
 
 def of(operation_id: str, *steps: str) -> str:
-    """Point into an operation."""
+    """Return the JSON pointer to a node of an operation."""
     operation = OPERATIONS[operation_id]
     return pointer_to("paths", operation.path, operation.method, *steps)
 

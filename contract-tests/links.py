@@ -20,7 +20,7 @@ _EMBEDDED = re.compile(r"\{(\$[^}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link and its place: its name, and the operation's answer that has it."""
+    """A link, with its name and the operation and status of the response that contains it."""
 
     source: Operation
     status: int
@@ -29,7 +29,7 @@ class Link:
 
     @property
     def target(self) -> Operation:
-        """The operation that it leads to."""
+        """The operation that the link leads to."""
         return OPERATIONS[self.definition["operationId"]]
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The parts of a request that links can refer to, and the answer to it."""
+    """The parts of a request that links can refer to, and the response to the request."""
 
     url: str
     method: str
@@ -48,7 +48,7 @@ class Exchange:
 
 
 def all_links() -> list[Link]:
-    """Every link of the document."""
+    """Return every link in the document."""
     return [
         Link(operation, int(status), name, DOCUMENT.follow(link))
         for operation in OPERATIONS.values()
@@ -58,12 +58,12 @@ def all_links() -> list[Link]:
 
 
 def link_of(source: Operation, target: str) -> Link:
-    """Find the link from an operation's success to another operation."""
+    """Return the link from an operation's successful response to another operation."""
     return next(link for link in all_links() if link.source == source and link.target.operation_id == target)
 
 
 def way_to(link: Link) -> list[Link]:
-    """Find the shortest chain of links that ends with this one and begins at an operation without ids."""
+    """Return the shortest chain of links that ends with `link` and begins at an operation without ids."""
     ways = deque([[link]])
     while ways:
         way = ways.popleft()
@@ -75,12 +75,15 @@ def way_to(link: Link) -> list[Link]:
 
 
 def needs_an_id(operation: Operation) -> bool:
-    """Say whether calling an operation takes an id."""
+    """Return whether an operation takes an id."""
     return any(parameter["in"] == "path" for parameter in operation.parameters)
 
 
 def resolve(link: Link, exchange: Exchange) -> dict[str, str]:
-    """Evaluate the parameters for the link's target. Raises LookupError for one the target does not have."""
+    """Evaluate a link's parameters.
+
+    Raises LookupError for a parameter that the link's target does not have.
+    """
     known = {parameter["name"] for parameter in link.target.parameters}
     given = {name: evaluate(value, exchange) for name, value in link.definition["parameters"].items()}
     if unknown := given.keys() - known:
@@ -89,7 +92,10 @@ def resolve(link: Link, exchange: Exchange) -> dict[str, str]:
 
 
 def evaluate(expression: Any, exchange: Exchange) -> Any:
-    """Evaluate a runtime expression, or text with some in braces; anything else stands for itself."""
+    """Evaluate a runtime expression, or a text that contains some in braces.
+
+    Return other values unchanged.
+    """
     if not isinstance(expression, str):
         return expression
     if expression.startswith("$"):
@@ -103,7 +109,7 @@ def first_success(operation: Operation) -> int:
 
 
 def examples_of_body(operation: Operation) -> Iterator[tuple[str, Any]]:
-    """Every documented example of a request body, with its media type."""
+    """Yield every documented example of a request body, with its media type."""
     content = operation.definition.get("requestBody", {}).get("content", {})
     for media_type, media in content.items():
         for example in media["examples"].values():
@@ -131,7 +137,7 @@ def _evaluate(expression: str, exchange: Exchange) -> Any:
 
 
 def _point(value: Any, pointer: str) -> Any:
-    """Follow a JSON pointer (RFC 6901); the empty one is the whole value."""
+    """Follow a JSON pointer (RFC 6901). An empty pointer returns the complete value."""
     for step in pointer.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         value = value[int(name) if isinstance(value, list) else name]

@@ -1,4 +1,4 @@
-"""Changes of operations: what they no longer take, no longer answer, or answer differently."""
+"""Finds breaking changes of operations: in accepted requests, and in returned responses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def find_operation_changes(former_path: Place, present_path: Place, method: str)
 
 
 def find_response_changes(former: Place, present: Place) -> Iterator[str]:
-    """Say every change of one response that breaks."""
+    """Yield every breaking change of one response."""
     if present.value is None:
         yield f"{former.pointer}: is gone"
         return
@@ -53,7 +53,10 @@ def find_response_changes(former: Place, present: Place) -> Iterator[str]:
 def find_changes_of_sent(
     former: Mapping[Key, Place], present: Mapping[Key, Place], gone: str
 ) -> Iterator[str]:
-    """Say what breaks about headers or bodies that the service sends; `gone` may hold `{name}`."""
+    """Yield the breaking changes of headers or bodies that the service sends.
+
+    `gone` is the sentence for a removed one, and may contain `{name}`.
+    """
     for key, place in former.items():
         if key not in present:
             yield f"{place.pointer}: {gone.format_map(place.value)}"
@@ -74,7 +77,10 @@ def _compare_security(former: Place, present: Place) -> Iterator[str]:
 
 
 def _ways_in(operation: Place) -> list[frozenset[str]]:
-    """Every set of credentials that opens the operation, as they are sent and whatever they are called."""
+    """Return every set of credentials that permits the operation.
+
+    Credentials are identified by how they are sent, not by the name of their scheme.
+    """
     document = whole(operation.root)
     schemes = (document / "components" / "securitySchemes").children()
     default = document.value.get("security", [])
@@ -137,7 +143,10 @@ def _taken_media_types(body: Place) -> dict[str, Place]:
 
 
 def _compare_sentences(former: Place, present: Place) -> Iterator[str]:
-    """Compare the sentences of errors, by which clients tell them apart. They never see examples' names."""
+    """Compare the sentences of errors, by which clients distinguish errors.
+
+    Clients never see examples' names.
+    """
     said = {name: _sentence(example) for name, example in present.children().items()}
     for name, example in former.children().items():
         before = _sentence(example)
@@ -146,7 +155,7 @@ def _compare_sentences(former: Place, present: Place) -> Iterator[str]:
 
 
 def _sentence(example: Place) -> str | None:
-    """Return an error's sentence with its variables unfilled; None for anything else."""
+    """Return an error's sentence with its placeholders, or None if the example is not an error."""
     value = example.value.get("value")
     if not isinstance(value, dict) or "error" not in value:
         return None

@@ -1,4 +1,4 @@
-"""Nodes of an OpenAPI document that know their place. References are followed on the way down."""
+"""Nodes of an OpenAPI document with their JSON pointers. Child lookups follow references."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ GONE: Any = object()
 LONGEST_QUOTE = 120
 
 
-@dataclass(slots=True)  # not frozen, because a comparison makes 100,000 of them
+@dataclass(slots=True)  # not frozen, for speed: a comparison creates 100,000 of them
 class Place:
-    """A node and its JSON pointer. The value of a missing node is None."""
+    """A node and its JSON pointer. For a missing node, the value is None."""
 
     root: Mapping[str, Json] = field(repr=False)
     pointer: str
     value: Json = field(repr=False)
 
     def __truediv__(self, step: str | int) -> Place:
-        """Go one step down, and follow a Reference Object found there."""
+        """Return a child node. If it is a Reference Object, return its target."""
         below = Place(self.root, f"{self.pointer}/{_escaped(str(step))}", self._look_up(step))
         while isinstance(below.value, dict) and isinstance(below.value.get("$ref"), str):
             below = self._resolve(below.value["$ref"])
         return below
 
     def children(self) -> dict[str, Place]:
-        """Return an object's entries by name; nothing for any other value."""
+        """Return an object's members by name, or an empty dict if the node is not an object."""
         return {name: self / name for name in self.value} if isinstance(self.value, dict) else {}
 
     def items(self) -> list[Place]:
-        """Return an array's entries; nothing for any other value."""
+        """Return an array's items, or an empty list if the node is not an array."""
         return [self / index for index in range(len(self.value))] if isinstance(self.value, list) else []
 
     def _look_up(self, step: str | int) -> Json:
@@ -53,23 +53,23 @@ class Place:
 
 
 def whole(document: Mapping[str, Json]) -> Place:
-    """Return the root of a document."""
+    """Return the root node of a document."""
     return Place(document, "#", document)
 
 
 def steps_of(pointer: str) -> list[str]:
-    """Take a JSON pointer apart."""
+    """Split a JSON pointer into its unescaped steps."""
     steps = pointer.removeprefix("#").removeprefix("/").split("/")
     return [step.replace("~1", "/").replace("~0", "~") for step in steps]
 
 
 def pointer_to(*steps: str) -> str:
-    """Write a JSON pointer."""
+    """Return the JSON pointer that consists of these steps."""
     return "".join(f"/{_escaped(step)}" for step in steps)
 
 
 def changed(document: Json, pointer: str, value: Json) -> Json:
-    """Return a copy with another value at a pointer; GONE takes out what is there."""
+    """Return a copy of a document with another value at a pointer. The value GONE removes the node."""
     document = copy.deepcopy(document)
     *steps, last = steps_of(pointer)
     node = document
@@ -90,6 +90,6 @@ def _escaped(step: str) -> str:
 
 
 def quote(value: Json) -> str:
-    """Write a value as the document does."""
+    """Render a value as it appears in the document, shortened if necessary."""
     text = "not there" if value is None else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"

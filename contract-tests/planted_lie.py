@@ -1,4 +1,4 @@
-"""A pytest plugin that plants the lie PLANTED_LIE names, in the process that runs the test."""
+"""A pytest plugin that plants the lie named by PLANTED_LIE in the process that runs the test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def pytest_sessionstart() -> None:
-    """Plant it once pytest knows where tests import from, and before it collects them."""
+    """Plant the lie after pytest has set up the import path, and before it collects the tests."""
     from lies import LIES  # noqa: PLC0415
 
     for lie in LIES:

@@ -1,4 +1,4 @@
-"""Plants a lie in a copy of the tree, and finds a test there that catches it."""
+"""Plants a lie (a deliberate fault) in a copy of the source tree, and finds a test that detects it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,16 @@ TIMEOUT_SECONDS = 300
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Another value at a JSON pointer of the document: `value`, or what it makes of the one that is there."""
+    """Another value at a JSON pointer of the document.
+
+    `value` is the new value, or a function that returns it for the old value.
+    """
 
     pointer: str
     value: Any
 
     def of(self, document: Json) -> Json:
-        """Return the changed document. Raises KeyError where there is nothing to change."""
+        """Return the changed document. Raises KeyError if there is nothing at the pointer."""
         node = document
         for step in steps_of(self.pointer):
             node = node[int(step)] if isinstance(node, list) else node[step]
@@ -50,9 +53,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """What is not so any more, how that comes about, and the test that is expected to notice.
+    """A planted fault: what is no longer true, how to plant the fault, and the test that should detect it.
 
-    `only_published`: the published document lies, and the service runs on the true one.
+    If `only_published` is set, the fault is planted only in the published document, and the service runs on
+    the unchanged one.
     """
 
     claim: str
@@ -62,24 +66,24 @@ class Lie:
 
     @property
     def changes(self) -> list[Change]:
-        """What is changed in the document."""
+        """The parts that change the document."""
         return [part for part in self.parts if isinstance(part, Change)]
 
     @property
     def seams(self) -> list[Seam]:
-        """What is changed in the code."""
+        """The parts that change the code."""
         return [part for part in self.parts if isinstance(part, Seam)]
 
     @property
     def place(self) -> str:
-        """Where it is planted, in words for the table."""
+        """Where the fault is planted, as shown in the table."""
         if self.only_published:
             return "published document"
         return ", ".join(f"`{seam.name}`" for seam in self.seams) or "document"
 
 
 def renamed(before: str, after: str) -> Callable[[Json], Json]:
-    """Give a key of an object, or an item of an array, another name; it stays where it is."""
+    """Return a function that renames a key of an object, or an item of an array, without moving it."""
 
     def rename(node: Json) -> Json:
         if before not in node:
@@ -92,7 +96,7 @@ def renamed(before: str, after: str) -> Callable[[Json], Json]:
 
 
 def worded(before: str, after: str) -> Callable[[str], str]:
-    """Word a part of a text anew."""
+    """Return a function that replaces a part of a text."""
 
     def word(text: str) -> str:
         if before not in text:
@@ -103,7 +107,7 @@ def worded(before: str, after: str) -> Callable[[str], str]:
 
 
 def copy_tree(folder: Path) -> Path:
-    """Copy what tests need; links stay links."""
+    """Copy the files that tests need. Symbolic links stay symbolic links."""
     tree = folder / "tree"
     tree.mkdir()
     for name in WHAT_TESTS_NEED:
@@ -116,7 +120,10 @@ def copy_tree(folder: Path) -> Path:
 
 
 def plant(changes: list[Change], tree: Path, *, only_published: bool = False) -> None:
-    """Change the document of a copy, or only write it in the same words again."""
+    """Apply changes to the document in a copy of the tree.
+
+    If `only_published` is set, the package's document is first made a separate file, which stays unchanged.
+    """
     if only_published:
         (tree / PACKAGED).unlink()
         shutil.copy(tree / DOCUMENT, tree / PACKAGED)
@@ -128,7 +135,7 @@ def plant(changes: list[Change], tree: Path, *, only_published: bool = False) ->
 
 
 def find_catcher(tree: Path, lie: Lie) -> str:
-    """Return the test that fails because of the lie: the expected one, or else any of the contract's."""
+    """Return the test that fails because of the lie: the expected test, or else any other contract test."""
     for tests in ([lie.caught_by], ["contract-tests", "-m", "not long"]):
         run = run_tests(tree, *tests, claim=lie.claim)
         if run.returncode and "ERROR: not found" not in run.stderr:
@@ -138,7 +145,10 @@ def find_catcher(tree: Path, lie: Lie) -> str:
 
 
 def run_tests(tree: Path, *tests: str, claim: str = "") -> subprocess.CompletedProcess[str]:
-    """Run tests of a copy, in a process that imports nothing from here; `claim` names a lie in the code."""
+    """Run tests of a copy in a process that imports nothing from this tree.
+
+    `claim` names the lie in the code.
+    """
     return subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-x", "--rootdir", str(tree)),

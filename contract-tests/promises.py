@@ -1,4 +1,4 @@
-"""Judges answers by the published document, from outside and with another validator."""
+"""Validates responses against the published document, from outside the service and with another validator."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from running_service import RunningService
 
-# The published document is at the root. The service runs on the one in its package, which must be the same.
+# The published document is at the root. The service uses the copy in its package, which must be identical.
 PUBLISHED = Path(__file__).parent.parent / "openapi.yaml"
 DOCUMENT = load_document(PUBLISHED)
 OPERATIONS = DOCUMENT.operations
 
-# The ids of the document's story, by the parameters that take them.
+# The ids in the document's examples, by the parameters that take them.
 EXAMPLE_IDS: dict[str, str] = {
     parameter["name"]: parameter["example"]
     for operation in OPERATIONS.values()
@@ -38,9 +38,10 @@ REQUEST_ID = "a-request-of-the-contract-tests"
 
 
 def close_objects(schema: Any) -> Any:
-    """Forbid the fields that a schema does not name, wherever it leaves open whether there are others.
+    """Return a schema that forbids unnamed fields wherever it does not say whether they are allowed.
 
-    Published answers are open, since they may gain fields. What we send today must be documented today.
+    Published responses allow unknown fields, because later releases may add some. But a field that the
+    service sends today must be documented today.
     """
     if isinstance(schema, list):
         return [close_objects(item) for item in schema]
@@ -57,7 +58,7 @@ STRICT_COMPONENTS = {"schemas": close_objects(DOCUMENT.root["components"]["schem
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, parsed from its bytes. Header names are in lower case; none was sent twice."""
+    """A response, parsed from its bytes. Header names are in lower case, and each name occurs only once."""
 
     status: int
     headers: dict[str, str]
@@ -65,7 +66,7 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """The body as the value its JSON says."""
+        """The body, parsed as JSON."""
         return json.loads(self.text)
 
     @property
@@ -77,7 +78,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ErrorExample:
-    """An error of the document: its name and place. Outside of operations, `operation` is None."""
+    """An error example in the document: its name, its place and its operation.
+
+    `operation` is None for an error that belongs to no operation.
+    """
 
     name: str
     operation: Operation | None
@@ -87,7 +91,7 @@ class ErrorExample:
 
 
 def ask(service: RunningService, method: str, target: str, *headers: str, body: bytes = b"") -> Answer:
-    """Send a request on a new connection, and read everything until the connection ends."""
+    """Send a request on a new connection, and read until the service closes the connection."""
     ours = (f"X-Request-Id: {REQUEST_ID}", "Connection: close")
     with connect(("127.0.0.1", service.port)) as connection:
         connection.sendall(request(method, target, *headers, *ours, body=body))
@@ -96,7 +100,7 @@ def ask(service: RunningService, method: str, target: str, *headers: str, body: 
 
 
 def judge(answer: Answer, responses: Node) -> None:
-    """Demand that an answer is exactly one of these responses (by status), with nothing more."""
+    """Assert that a response matches the documented response for its status, and has nothing undocumented."""
     assert str(answer.status) in responses, f"status {answer.status} is not documented: {answer.body!r}"
     response = DOCUMENT.follow(responses[str(answer.status)])
     _judge_headers(answer, documented_headers(response))
@@ -104,18 +108,18 @@ def judge(answer: Answer, responses: Node) -> None:
 
 
 def judge_value(value: Any, schema: Node) -> None:
-    """Demand that a schema of the document allows a value, and that it names every field of it."""
-    whole = {"components": STRICT_COMPONENTS, **close_objects(schema)}  # references lead into it
+    """Assert that a schema of the document allows a value and names each of the value's fields."""
+    whole = {"components": STRICT_COMPONENTS, **close_objects(schema)}  # references are resolved here
     OAS31Validator(whole, format_checker=oas31_format_checker).validate(value)
 
 
 def documented_headers(response: Node) -> dict[str, Node]:
-    """Return a response's documented headers, by lower-case name."""
+    """Return a response's documented headers by lower-case name."""
     return {name.lower(): DOCUMENT.follow(node) for name, node in response.get("headers", {}).items()}
 
 
 def error_examples() -> Iterator[ErrorExample]:
-    """Yield every error example of the document, as often as it appears."""
+    """Yield every error example in the document, once for each place in which it appears."""
     for operation in OPERATIONS.values():
         for status, response in operation.responses.items():
             if int(status) >= 400:
@@ -126,7 +130,7 @@ def error_examples() -> Iterator[ErrorExample]:
 
 
 def known_methods(path: str) -> list[str]:
-    """Return every method that a path of the document has; HEAD comes with GET."""
+    """Return all methods of a path in the document. A path with GET also has HEAD."""
     written = {operation.method.upper() for operation in OPERATIONS.values() if operation.path == path}
     return sorted(written | ({"HEAD"} if "GET" in written else set()))
 
@@ -167,7 +171,7 @@ def _judge_body(answer: Answer, response: Node) -> None:
         assert "content-type" not in answer.headers
         return
     media_type = answer.headers["content-type"]
-    # JSON is UTF-8 (RFC 8259 §8.1) and takes no parameter; texts may have a charset.
+    # JSON is always UTF-8 (RFC 8259 §8.1), so its media type has no parameter. Texts may have a charset.
     media_type = media_type if media_type.startswith(JSON) else media_type.partition(";")[0]
     assert media_type in content, f"media type {media_type} is not documented"
     assert "transfer-encoding" not in answer.headers

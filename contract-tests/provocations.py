@@ -1,4 +1,4 @@
-"""How to provoke each error of the document, at every operation that has it."""
+"""Defines how to provoke each error in the document, for every operation that has the error."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
     from promises import Answer
     from running_service import RunningService
 
-# The scene fills in {words}.
+# Values in braces are filled in from the scene, which is a dict.
 ALICE = "Authorization: {alice}"
-TESS = "Authorization: {tess}"  # her key is a test key
+TESS = "Authorization: {tess}"  # Tess has a test key
 REVOKED = "Authorization: {revoked}"
 BASIC = "Authorization: Basic {alice_basic}"
-MIXED_UP = "Authorization: Basic {alice_mixed_up}"  # her id, and a secret that is another key's
+MIXED_UP = "Authorization: Basic {alice_mixed_up}"  # Alice's client id with the secret of another key
 SECRET = f"X-Webhook-Secret: {WEBHOOK_SECRET}"
 CREDENTIALS = {"bearerAuth": ALICE, "webhookSecret": SECRET}
 
-# Words of the scene that stand in bodies.
+# Keys of the scene that are used in bodies.
 WORDS_OF_BODIES = ("another_token", "nothing", "paused_monitor_of_tess", "monitor_of_tess")
 
-LAST_ID = re.compile(r"\{(\w+)\}(?=[^{]*$)")  # of a path
+LAST_ID = re.compile(r"\{(\w+)\}(?=[^{]*$)")  # the last id in a path
 
 MAX_BODY_BYTES = 1_048_576
 YESTERDAY = datetime.now(UTC) - timedelta(days=1)
-NOBODYS_ID = "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70"  # as the document writes it
+NOBODYS_ID = "019a9c3e-5b7a-7c1e-9d42-3f8b6a1e2c70"  # an id that does not exist, in the document's format
 OF_POST = {
     "openapi": "3.1.0",
     "paths": {"/": {"post": {"operationId": "a", "responses": {"200": {"description": "a"}}}}},
 }
 OF_JSON = {"source": "json", "comparison": "exists"}
 NOBODYS_HOURS = {"starts_at": "22:00", "ends_at": "07:00", "time_zone": "Mars/Olympus"}
-# A body of 350 kB whose numbers take 18 bytes each once they are written out.
+# A body of 350 kB. When it is serialised again, each of its numbers takes 18 bytes.
 LONGER_WHEN_STORED = (
     b'{"type": "custom", "url": "https://a.example/", "body": {"a": ['
     + b",".join([b"1e15"] * 70_000)
@@ -55,7 +55,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request; path and headers may have `{words}` of the scene, and the body some of them."""
+    """A request. The path, the headers and some bodies may contain `{words}` that the scene replaces."""
 
     method: str
     path: str
@@ -64,7 +64,7 @@ class Ask:
     query: str = ""
 
     def of(self, service: RunningService, scene: Mapping[str, str]) -> Answer:
-        """Ask the service."""
+        """Send the request to the service, and return the response."""
         headers = [header.format_map(scene) for header in self.headers]
         target = self.path.format_map(scene) + self.query
         body = self.body
@@ -76,10 +76,10 @@ class Ask:
 def good_ask(
     operation: Operation, *headers: str, path: str = "", body: bytes | None = None, query: str = ""
 ) -> Ask:
-    """Write a request that succeeds. More headers, or another part, make it one that is refused.
+    """Return a request that succeeds. Arguments can add headers or change a part, so that it is refused.
 
-    A header replaces the credentials, or the Content-Type, that have its name. Of alternatives, the first is
-    taken.
+    A given header replaces the default header with the same name, such as the credentials or the
+    Content-Type. If there are alternative credentials, the first alternative is used.
     """
     content = operation.definition.get("requestBody", {}).get("content", {})
     own = [CREDENTIALS[name] for scheme in operation.definition["security"][:1] for name in scheme]
@@ -97,13 +97,13 @@ def good_ask(
 
 
 def depend(operation: Operation, tag: str) -> Ask:
-    """Write a request that depends on a tag, about something that is there."""
+    """Return a request for an existing resource with this tag in If-Match."""
     stored = operation.path.replace("{article_id}", "{stored_article_id}")
     return good_ask(operation, f"If-Match: {tag}", path=stored)
 
 
 def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
-    """Create or change a monitor, a notification channel or a maintenance window."""
+    """Return a request that creates or changes a monitor, a notification channel or a maintenance window."""
     needed: dict[str, Any] = {} if operation.method == "patch" else {"url": "https://a.example/"}
     if operation.path.startswith("/api/maintenance-windows") and needed:
         needed = {"duration_seconds": 600}
@@ -113,14 +113,14 @@ def write(operation: Operation, *headers: str, **fields: Any) -> Ask:
 
 
 def write_dns(operation: Operation, **settings: Any) -> Ask:
-    """Create or change a monitor of type dns."""
+    """Return a request that creates or changes a monitor of type dns."""
     needed = {} if operation.method == "patch" else {"type": "dns", "url": "dns://a.example"}
     path = operation.path.replace("{monitor_id}", "{dns_monitor_id}")
     return replace(write(operation, dns=settings, **needed), path=path)
 
 
 def schedule(operation: Operation, **settings: str) -> list[Ask]:
-    """Create a heartbeat with these settings, or change one."""
+    """Return a request that creates a heartbeat with these settings, or changes an existing heartbeat."""
     body = json.dumps({"type": "heartbeat", "heartbeat": settings}).encode()
     return [good_ask(operation, path=of_heartbeat(operation), body=body)]
 
@@ -130,7 +130,7 @@ def of_heartbeat(operation: Operation) -> str:
 
 
 def make_promise(schema: Any) -> dict[str, Any]:
-    """Write a document that promises something of one operation."""
+    """Return an OpenAPI document with one operation whose response has this schema."""
     content = {"application/json": {"schema": schema}}
     operation = {"operationId": "a", "responses": {"200": {"description": "a", "content": content}}}
     return {"openapi": "3.1.0", "paths": {"/{order_id}": {"get": operation}}}
@@ -139,24 +139,24 @@ def make_promise(schema: Any) -> dict[str, Any]:
 def write_contract(
     operation: Operation, document: dict[str, Any], operation_id: str = "a", **given: Any
 ) -> Ask:
-    """Create or change a monitor that has a contract."""
+    """Return a request that creates or changes a monitor with a contract."""
     return write(operation, contract={"document": document, "operation_id": operation_id, **given})
 
 
 def write_many(operation: Operation, number: int) -> list[Ask]:
-    """Create so many things, under keys of their own where the operation takes a key."""
+    """Return requests that create `number` resources, each under its own key if the operation takes a key."""
     return [
         replace(write(operation), path=operation.path.replace("{key}", f"k{each}")) for each in range(number)
     ]
 
 
 def write_after(operation: Operation, *headers: str, **fields: Any) -> list[Ask]:
-    """Put something under a key, and then this."""
+    """Return two requests with the same key: one that creates a resource, and then one with these changes."""
     return [write(operation), write(operation, *headers, **fields)]
 
 
 def take_the_key(operation: Operation) -> list[Ask]:
-    """Give something the key that another one has."""
+    """Return requests that create a resource with a key, and then give another resource the same key."""
     collection = operation.path.rpartition("/")[0]
     [put] = [each for each in promises.OPERATIONS.values() if each.path == f"{collection}/by-key/{{key}}"]
     return [write(put), replace(write(operation, key="taken"))]
@@ -167,7 +167,7 @@ def send_form(operation: Operation, form: str) -> Ask:
 
 
 def fill_with_headers(operation: Operation) -> list[Ask]:
-    """Send merge patches that add up to more headers than a monitor can have."""
+    """Return merge patches that together exceed a monitor's maximum number of headers."""
     return [
         write(operation, request_headers={f"{prefix}-{number}": "1" for number in range(20)})
         for prefix in "ab"
@@ -180,13 +180,13 @@ def lack_the_scope(operation: Operation) -> list[Ask]:
 
 
 def bear(operation: Operation, word: str) -> Ask:
-    """Ask with the token of this word of the scene, and with nothing else."""
+    """Return a request whose only credentials are the token with this name in the scene."""
     asked = good_ask(operation, f"Authorization: {{{word}}}")
     return replace(asked, headers=tuple(header for header in asked.headers if header != SECRET))
 
 
 def bear_signature(operation: Operation, signature: str) -> Ask:
-    """Ask with what Ghost sends, and with nothing else."""
+    """Return a request whose only credentials are a Ghost signature."""
     asked = good_ask(operation, f"X-Ghost-Signature: {signature}")
     return replace(asked, headers=tuple(header for header in asked.headers if header != SECRET))
 
@@ -198,13 +198,13 @@ def ask_for_nothing(operation: Operation) -> list[Ask]:
 
 
 def rest_before(path: str, **resting: bool | str) -> Callable[[Operation], list[Ask]]:
-    """Pause something first, so that it is paused when the operation needs it."""
+    """Return a function that returns requests: one that pauses a resource, and then the operation's own."""
     patch = Ask("PATCH", path, (ALICE, "Content-Type: application/json"), json.dumps(resting).encode())
     return lambda operation: [patch, good_ask(operation)]
 
 
 def use_a_key_twice(operation: Operation) -> list[Ask]:
-    """Send two different requests with one Idempotency-Key."""
+    """Return two different requests with the same Idempotency-Key."""
     key = "Idempotency-Key: {fresh_key}"
     if operation.operation_id == "delete_monitor":
         return [good_ask(operation, key, 'If-Match: "1"'), good_ask(operation, key)]
@@ -223,16 +223,16 @@ def use_a_key_twice(operation: Operation) -> list[Ask]:
     return [good_ask(operation, key, path=other_path), good_ask(operation, key)]
 
 
-# Errors that come where no operation is found.
+# Errors of requests that match no operation.
 NOWHERE = {
     "malformed_request": Ask("GET", "/%zz"),
     "not_found": Ask("GET", "/nowhere"),
     "method_not_allowed": Ask("DELETE", "/api/monitors"),
 }
 
-# Name of an error -> requests to an operation that has it; the last one gets the error.
+# Maps the name of an error to requests to an operation with this error. The last request provokes it.
 PROVOCATIONS: dict[str, Callable[[Operation], list[Ask]]] = {
-    # Anywhere
+    # Errors of any operation
     "malformed_request": lambda operation: [good_ask(operation, query="?%zz")],
     "invalid_field": lambda operation: [good_ask(operation, query="?unknown=1")],
     "malformed_json": lambda operation: [good_ask(operation, body=b"{")],

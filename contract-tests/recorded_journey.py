@@ -1,4 +1,4 @@
-"""One journey through most of the interface, in lawful requests, for tools that watch what travels."""
+"""Sends valid requests to most of the API, for tools that inspect the traffic."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PUBLISHER = {"X-Webhook-Secret": WEBHOOK_SECRET}
 
 
 class Recorder:
-    """Sends requests to an address and keeps every exchange, as JSON."""
+    """Sends requests to a URL, and keeps every exchange as JSON."""
 
     def __init__(self, client: httpx.Client) -> None:
         self.client = client
@@ -32,7 +32,7 @@ class Recorder:
         client.event_hooks = {"response": [self._keep]}
 
     def expect(self, status: int, method: str, path: str, **options: Any) -> Any:
-        """Send a request, demand a status, and return the answer's body."""
+        """Send a request, assert its status, and return the body of the response."""
         answer = self.client.request(method, path, **options)
         assert answer.status_code == status, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json() if answer.content else None
@@ -53,13 +53,13 @@ class Recorder:
 
 @contextmanager
 def recorder_at(address: str) -> Iterator[Recorder]:
-    """Record what is sent to an address until the block ends."""
+    """Record what is sent to a base URL until the block ends."""
     with httpx.Client(base_url=address, timeout=30) as client:
         yield Recorder(client)
 
 
 def travel(recorder: Recorder, owner: Player, reader: Player, server: UnsteadyServer) -> None:
-    """Go through the interface: a token, a broken monitor, channels, an article, and what is refused."""
+    """Use the API: fetch a token, break a monitor, create channels and an article, and send bad requests."""
     use_tokens(recorder, owner)
     watch_a_monitor(recorder, server)
     rest_for_a_deployment(recorder)
@@ -82,7 +82,7 @@ def use_tokens(recorder: Recorder, owner: Player) -> None:
 
 
 def watch_what_is_down(recorder: Recorder, server: UnsteadyServer) -> str:
-    """Create a monitor that goes down, and return its id."""
+    """Create a monitor that goes down immediately, and return its id."""
     server.is_broken = True
     body = {"url": server.url, "interval_seconds": 86_400, "failure_threshold": 1, "tags": ["shop"]}
     monitor_id: str = recorder.expect(201, "POST", "/api/monitors", json=body)["id"]

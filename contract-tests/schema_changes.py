@@ -1,8 +1,8 @@
-"""Changes of schemas that refuse requests accepted before, or allow values in answers that were not before.
+"""Finds schema changes that reject formerly valid requests, or allow new values in responses.
 
-Both are one question, asked in two directions: does the narrow schema take everything the wide one takes? If
-nobody can tell (two patterns), the change counts. There are two exceptions: a removed field breaks both
-directions, and a new field of an answer breaks nothing.
+Both are the same question, asked in opposite directions: does the narrow schema allow only values that the
+wide schema allows, too? If this cannot be decided, as for two patterns, the change is reported. There are two
+exceptions: a removed field is breaking in both directions, and a new field in a response is never breaking.
 """
 
 from __future__ import annotations
@@ -31,21 +31,22 @@ NULL = {"type": "null"}
 
 
 class Way(Enum):
-    """The direction in which values travel, and what a change costs."""
+    """The direction in which values are sent, and the consequence of a breaking change."""
 
     INPUT = "what was accepted may be refused"
     OUTPUT = "answers may hold what they did not"
 
     def order(self, former: T, present: T) -> tuple[T, T]:
-        """Return the schema that must be accepted, and the one that must accept it."""
+        """Return the two schemas in order: first the one whose values the other schema must accept."""
         return (former, present) if self is Way.INPUT else (present, former)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A schema with its `allOf` folded in: each keyword with the place it was written at.
+    """A schema merged with its `allOf`: each keyword with the place where it is written.
 
-    Null beside another way of `anyOf` is kept as OpenAPI 3.0 wrote it, as `nullable`.
+    If an `anyOf` contains null and one other alternative, the shape has the keyword `nullable` instead, as in
+    OpenAPI 3.0.
     """
 
     pointer: str
@@ -57,9 +58,11 @@ class Shape:
         return self.words[keyword].value if keyword in self.words else None
 
     def joined_with(self, other: Shape) -> Shape:
-        """Demand both; the outer annotations win, and null is taken where either says so.
+        """Return a shape that requires both.
 
-        Conditions are not followed, so those of both are kept side by side.
+        Outer annotations take precedence, and null is allowed if either allows it.
+
+        Conditions are not evaluated, so the conditions of both are kept.
         """
         twice = self.words.keys() & other.words.keys() - set(SILENT)
         words = {**other.words, **self.words}
@@ -73,16 +76,16 @@ class Shape:
         return Shape(self.pointer, words, properties, self.required | other.required)
 
     def or_null(self, place: Place) -> Shape:
-        """Take null as well, as is written at a place."""
+        """Return this shape with null allowed, as written at `place`."""
         return replace(self, words={**self.words, "nullable": replace(place, value=True)})
 
 
 def find_schema_changes(
     former: Place, present: Place, way: Way, above: frozenset[tuple[str, str]] = frozenset()
 ) -> Iterator[str]:
-    """Yield every breaking change, with the JSON pointer of its place."""
+    """Yield a sentence for every breaking change, with the JSON pointer of its place."""
     pair = (former.pointer, present.pointer)
-    if pair in above:  # a schema that contains itself
+    if pair in above:  # a recursive schema
         return
     above |= {pair}
     formers, presents = _options(former), _options(present)
@@ -103,7 +106,10 @@ def _takes(narrow: Shape, wide: Shape, way: Way, above: frozenset[tuple[str, str
 
 
 def _are_told_apart(narrow: Shape, wide: Shape) -> bool:
-    """Say whether a constant tells two options apart, as in a union with a discriminator. Found quickly."""
+    """Return whether a constant distinguishes two options, as in a union with a discriminator.
+
+    This is a fast shortcut.
+    """
     for name in narrow.properties.keys() & wide.properties.keys():
         constants = [shape.properties[name].value.get("const") for shape in (narrow, wide)]
         if None not in constants and constants[0] != constants[1]:
@@ -112,7 +118,7 @@ def _are_told_apart(narrow: Shape, wide: Shape) -> bool:
 
 
 def _options(schema: Place) -> list[Shape]:
-    """List a schema's alternatives: itself, unless it has `anyOf` or `oneOf`."""
+    """Return a schema's alternatives, or only the schema itself if it has neither `anyOf` nor `oneOf`."""
     shape = _shape(schema)
     for combiner in ("anyOf", "oneOf"):
         if combiner in shape.words:
@@ -140,14 +146,14 @@ def _compare(former: Shape, present: Shape, way: Way, above: frozenset[tuple[str
     if refused_types:
         yield _tell(former, present, "type", way)
     if refused_types - {"null"}:
-        return  # the rest follows from it
+        return  # any further difference follows from this change
     for keyword in _narrowed_keywords(wide, narrow):
         yield _tell(former, present, keyword, way)
     if way is Way.INPUT and former["default"] != present["default"] and "default" in former.words:
         yield _tell(former, present, "default", "what is left out means something else")
     if "items" in former.words or "items" in present.words:
         yield from find_schema_changes(_branch(former, "items"), _branch(present, "items"), way, above)
-    # Otherwise it is told already. Of several conditions, no branch is followed.
+    # Otherwise, the change is reported elsewhere. With several conditions, no branch is compared.
     if former["if"] == present["if"] and not isinstance(former["if"], list):
         for branch in [word for word in BRANCHES if word in former.words.keys() | present.words.keys()]:
             yield from find_schema_changes(_branch(former, branch), _branch(present, branch), way, above)
@@ -184,7 +190,7 @@ def _values(shape: Shape) -> list[Json] | None:
 
 
 def _lower_bound(shape: Shape, keyword: str) -> tuple[float, bool]:
-    """Return a comparable bound: larger means narrower."""
+    """Return a lower bound that can be compared: a larger bound is narrower."""
     implied = (
         -NUMBER_FORMATS.get(str(shape["format"]), inf) if keyword == "minimum" else LOWER_BOUNDS[keyword]
     )
@@ -194,7 +200,7 @@ def _lower_bound(shape: Shape, keyword: str) -> tuple[float, bool]:
 
 
 def _upper_bound(shape: Shape, keyword: str) -> tuple[float, bool]:
-    """Return a comparable bound: smaller means narrower."""
+    """Return an upper bound that can be compared: a smaller bound is narrower."""
     implied = NUMBER_FORMATS.get(str(shape["format"]), inf) - 1 if keyword == "maximum" else inf
     value = implied if shape[keyword] is None else shape[keyword]
     exclusive = shape["exclusiveMaximum"] if keyword == "maximum" else None
@@ -202,12 +208,12 @@ def _upper_bound(shape: Shape, keyword: str) -> tuple[float, bool]:
 
 
 def _number(bound: Json, otherwise: float) -> float:
-    """Return an exclusive bound of JSON Schema 2020-12; OpenAPI 3.0 had a flag in its place."""
+    """Return an exclusive bound as in JSON Schema 2020-12, or `otherwise` for the flag of OpenAPI 3.0."""
     return otherwise if bound is None or isinstance(bound, bool) else bound
 
 
 def _branch(shape: Shape, keyword: str) -> Place:
-    """Return a schema within; where there is none, everything is taken."""
+    """Return a subschema, or the schema that allows every value if the keyword is missing."""
     return shape.words.get(keyword, Place({}, f"{shape.pointer}/{keyword}", {}))
 
 

@@ -1,7 +1,7 @@
-"""Where lies are planted in the code: at functions, methods and constants that have a public name.
+"""Plants lies, which are deliberate faults, in functions, methods and constants with a public name.
 
-A lie is told in the process of the test that catches it, and the source stays as it is. A function can be
-rewritten, or moved to another file of its room, without touching the lies about it.
+A lie is planted in the process of the test that detects it, and the source files are not changed. A function
+can therefore be rewritten, or moved to another file of its package, without changing its lies.
 """
 
 from __future__ import annotations
@@ -29,17 +29,20 @@ Lying = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Seam:
-    """A public name below `monitoring`, and what makes a lie of the truth that has this name.
+    """A public name under `monitoring`, and a function that turns the object with this name into a lie.
 
-    `checks.request_check` is the function of this name in whatever file of the room `checks`. A name that a
-    room has more than once says its module: `monitors.handlers.create_monitor`.
+    For example, `checks.request_check` is the function with this name in any module of the package `checks`.
+    If a name occurs in several modules, it includes its module, as in `monitors.handlers.create_monitor`.
     """
 
     name: str
     lying: Lying
 
     def find(self) -> tuple[Any, str]:
-        """Return the module or class that holds the name, and its last part. Raises LookupError."""
+        """Return the module or class that has the name as an attribute, and the attribute.
+
+        Raises LookupError.
+        """
         holder: Any
         holder, (*steps, last) = _find_module(self.name)
         for step in steps:
@@ -49,7 +52,7 @@ class Seam:
         return holder, last
 
     def plant(self) -> None:
-        """Put the lie in the place of the truth, wherever this process has imported it."""
+        """Replace the original object with the lie wherever this process has imported it."""
         holder, name = self.find()
         truth = getattr(holder, name)
         lie = self.lying(truth)
@@ -66,9 +69,9 @@ def lying(
     asked: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _: {},
     answered: Callable[[Any], Any] = lambda answer: answer,
 ) -> Lying:
-    """Lie by asking the truth for something else, by changing its answer, or both.
+    """Return a lie that calls the original function with other arguments, changes its result, or both.
 
-    `asked` is given all arguments by name, and returns those that are others.
+    `asked` gets all arguments by name, and returns the arguments to replace.
     """
 
     def lie_about(truth: Any) -> Any:
@@ -100,7 +103,7 @@ def lying(
 
 
 def always(*, answer: Any) -> Lying:
-    """Lie by not asking the truth at all."""
+    """Return a lie that does not call the original function, but always returns `answer`."""
 
     def lie_about(truth: Any) -> Any:
         @wraps(truth)
@@ -117,7 +120,7 @@ def always(*, answer: Any) -> Lying:
 
 
 def refusing(problem: str, otherwise: Problem | None) -> Lying:
-    """Lie where a coroutine refuses with a problem: with another one, or by not refusing."""
+    """Return a lie about a coroutine that raises `problem`: it raises another problem, or none."""
 
     def lie_about(truth: Any) -> Any:
         @wraps(truth)

@@ -1,7 +1,8 @@
-"""Compares the answers that the service gave during the contract tests with those that the document lists.
+"""Compares the responses that the service returned during the contract tests with the documented ones.
 
-With CONTRACT_REPORTS=<folder> the services of a test run record each kind of answer once in <folder>/seen.
-`python contract-tests/seen.py <folder>/seen` then counts, and fails if anything is unseen or undocumented.
+If CONTRACT_REPORTS=<folder> is set, the services of a test run record each kind of response once in
+<folder>/seen. `python contract-tests/seen.py <folder>/seen` counts them, and fails if a documented response
+was never seen or if a seen response is undocumented.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ UNDOCUMENTED = "?"
 
 
 def record_every_service(folder: Path, backends: str) -> None:
-    """From now on, record every answer of the services in this process."""
+    """Record every response of the services that this process starts from now on."""
     folder.mkdir(parents=True, exist_ok=True)
     notes = folder / f"{backends}-{os.getpid()}.jsonl"
     noted: set[Answer] = set()
@@ -44,11 +45,11 @@ def record_every_service(folder: Path, backends: str) -> None:
                 file.write(orjson.dumps(answer) + b"\n")
 
     async def serve_and_note(app: MonitoringService, scope: Scope, receive: Receive, send: Send) -> None:
-        # Answers to HEAD have no sentence, and preflights (OPTIONS) are of no operation.
+        # Responses to HEAD have no body, and preflight requests (OPTIONS) belong to no operation.
         if scope["type"] != "http" or scope["method"] in {"HEAD", "OPTIONS"}:
             await serve(app, scope, receive, send)
             return
-        scope.setdefault("extensions", {})  # set here, so that we see what routing notes in it
+        scope.setdefault("extensions", {})  # set here, so that this code can read what routing adds
         status, body = 0, b""
 
         async def send_and_look(message: Message) -> None:
@@ -72,7 +73,7 @@ def _answer(operation_id: str, status: int, body: bytes) -> Answer:
 
 
 def read_notes(folder: Path) -> dict[str, set[Answer]]:
-    """Return the answers seen on each kind of backends."""
+    """Return the responses seen, by kind of backend."""
     seen: defaultdict[str, set[Answer]] = defaultdict(set)
     for notes in sorted(folder.glob("*.jsonl")):
         for line in notes.read_bytes().splitlines():
@@ -82,7 +83,10 @@ def read_notes(folder: Path) -> dict[str, set[Answer]]:
 
 
 def report(seen: Mapping[str, set[Answer]], documented: set[Answer]) -> Iterator[str]:
-    """Count the documented answers that were seen, by operation (lines) and kind of backends (columns)."""
+    """Yield the lines of a table that counts the documented responses that were seen.
+
+    The table has a line for each operation and a column for each kind of backend.
+    """
     columns = {**seen, "together": {answer for answers in seen.values() for answer in answers}}
     width = max(len(f"{operation_id} ") for operation_id in OPERATIONS)
     yield f"{'':{width}}" + "".join(f"  {name:^20}" for name in columns)
@@ -105,7 +109,7 @@ def _count(answers: set[Answer], documented: set[Answer]) -> str:
 
 
 def main() -> int:
-    """Print the report. Return 1 if answers are unseen or undocumented."""
+    """Print the report. Return 1 if a documented response was not seen, or a seen one is undocumented."""
     documented, seen = set(documented_answers()), read_notes(Path(sys.argv[1]))
     together = {answer for answers in seen.values() for answer in answers}
     lines = [*report(seen, documented)]

@@ -1,7 +1,8 @@
-"""Serve the service that a role was fuzzed with, so that a failed run's curl lines work unchanged.
+"""Serves the service with the role of a fuzzing run, so that the failed run's curl commands work unchanged.
 
-A failure's message has the line, such as `make contract-serve ROLE="full key" PORT=41635`. Credentials,
-signing key and the document's monitor are the same in every run; things that the run created are missing.
+The failure's message contains the command to start it, such as `make contract-serve ROLE="full key"
+PORT=41635`. Credentials, the signing key and the document's monitor are the same in every run. Resources that
+the failed run created are missing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from running_service import make_settings, running_service
 
 
 def main() -> None:
-    """Make the role's key, and serve until interrupted."""
+    """Create the role's key, and serve until interrupted."""
     roles = {role.name: role for role in ROLES}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("role", choices=roles)

@@ -1,4 +1,4 @@
-"""Names errors: the service answers with sentences, for which the document has names."""
+"""Finds the document's name for an error, of which the service's response contains only the sentence."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CATALOGUE = Catalogue(DOCUMENT)
 NO_OPERATION = ""
 SUCCESS = ""
 
-# An operation, a status, and the name of an error.
+# A kind of response: an operation, a status, and the name of an error.
 Answer = tuple[str, int, str]
 
 
 def documented_answers() -> Iterator[Answer]:
-    """Yield every answer of the document; successes have no name."""
+    """Yield every documented response. A successful response has no name."""
     for operation in DOCUMENT.operations.values():
         for status, response in operation.responses.items():
             is_error = int(status) >= FIRST_ERROR_STATUS
@@ -37,7 +37,7 @@ def documented_answers() -> Iterator[Answer]:
 
 @cache
 def name_error(operation_id: str, status: int, body: bytes) -> str | None:
-    """Name an error answer, if the document has it for this operation or for none."""
+    """Return the name of an error response, if the document has it for this operation or for no operation."""
     spoken = orjson.loads(body)
     names = _names_of(operation_id, status)
     return next((name for name in names if _says(CATALOGUE.templates[name], spoken)), None)
@@ -45,7 +45,10 @@ def name_error(operation_id: str, status: int, body: bytes) -> str | None:
 
 @cache
 def _names_of(operation_id: str, status: int) -> list[str]:
-    """List what an answer may say, fixed sentences first: `{field}: {problem}` fits nearly all of them."""
+    """Return the names of the errors that a response may contain, those with fixed sentences first.
+
+    The sentence `{field}: {problem}` matches nearly every error.
+    """
     names = [name for known, name in _told_before_routing() if known == status]
     if operation_id:
         names += _names_in(DOCUMENT.operations[operation_id].responses.get(str(status), {}))
@@ -53,7 +56,7 @@ def _names_of(operation_id: str, status: int) -> list[str]:
 
 
 def _told_before_routing() -> Iterator[tuple[int, str]]:
-    yield 400, "malformed_request"  # if not even the path can be read
+    yield 400, "malformed_request"  # for a request whose path cannot be parsed
     for response in DOCUMENT.root["components"]["responses"].values():
         if "x-status" in response:
             yield from ((response["x-status"], name) for name in _names_in(response))

@@ -1,4 +1,4 @@
-"""The check for breaking changes: a small document is changed in one place, and the change is judged."""
+"""Tests the detection of breaking changes: changes a small document in one place, and checks the verdict."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ HARMLESS = [
 
 
 def parts(document: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield every operation, parameter and field: what it belongs to, its container and its place in it."""
+    """Yield every operation, parameter and field of a document: its owner, its container and its key."""
     paths = [*document["paths"].items(), *document.get("webhooks", {}).items()]
     operations = [(name, path, method) for name, path in paths for method in path if method in METHODS]
     yield from operations
@@ -268,7 +268,7 @@ def parts(document: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def referred_to(node: Any, document: Any) -> set[str]:
-    """Return the pointers of all that a node refers to, and what that refers to."""
+    """Return the pointers of everything that a node refers to, directly or indirectly."""
     found: set[str] = set()
     waiting = [node]
     while waiting:
@@ -315,7 +315,8 @@ class TestChanges:
         reached = {path: {path} | referred_to(item, released) for path, item in released["paths"].items()}
         small_first = sorted(reached, key=lambda path: len(reached[path]))
         for owner, holder, key in list(parts(current)):
-            # Only these paths can tell. All paths for each of a thousand parts would take minutes.
+            # Only these paths can be affected. Comparing all paths for each of a thousand parts would take
+            # minutes.
             paths = {path: released["paths"][path] for path in small_first if owner in reached[path]}
             part = holder.pop(key)
             assert is_breaking(released | {"paths": paths}, current), part

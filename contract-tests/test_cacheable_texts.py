@@ -1,4 +1,7 @@
-"""The document and its pages are kept by caches, compressed, and the documents are read from any origin."""
+"""Tests that the document and its pages are cacheable and compressed.
+
+Also tests that any origin may read the documents.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ DOCUMENTS = (
     "get_fuzzing_configuration",
     "get_workflows",
 )
-ONE_PACKET_BYTES = 1_400  # a text that fits in there gains nothing
+ONE_PACKET_BYTES = 1_400  # compressing a text that fits into one packet has no benefit
 PAGES = ("get_docs", "get_entrance", "get_guide")
 
 
 def read(service: RunningService, operation_id: str, *headers: str) -> promises.Answer:
-    """Ask for a text, and hold the answer against the document."""
+    """Request a text, and validate the response against the document."""
     operation = promises.OPERATIONS[operation_id]
     answer = promises.ask(service, "GET", operation.path.format_map(promises.EXAMPLE_IDS), *headers)
     promises.judge(answer, operation.responses)

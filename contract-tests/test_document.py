@@ -1,4 +1,4 @@
-"""The document agrees with itself and with the code. It has nothing twice and nothing unused."""
+"""Tests that the document is consistent with itself and the code, without duplicate or unused parts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CATALOGUE = Catalogue(DOCUMENT)
 OPERATIONS = list(DOCUMENT.operations.values())
 SCHEMAS = DOCUMENT.root["components"]["schemas"]
 
-# The words of a schema that bound a value.
+# Schema keywords that restrict a value.
 BOUNDS = {
     *("type", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength"),
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
@@ -45,7 +45,8 @@ BOUNDS = {
 # Reasons beside those of JSON Schema that a document has words for; `default` stands in for any it lacks.
 OWN_KEYWORDS = {"default", "nestedTooDeeply", "numberTooLarge", "repeated", "unreadable"}
 
-# Some publishers cannot send a header that an operator chooses.
+# Operations with a header that is optional, because some publishers cannot send a header of the operator's
+# choice.
 OF_PUBLISHERS = ["webhookSecret", "ghostSignature", "outrankToken"]
 CREDENTIALS: tuple[list[str], ...] = (
     [],
@@ -55,7 +56,7 @@ CREDENTIALS: tuple[list[str], ...] = (
     OF_PUBLISHERS,
 )
 
-# They are method names in every generated SDK: changing one breaks them all.
+# Operation ids. They are method names in every generated SDK, so changing an id breaks every SDK.
 FROZEN_OPERATION_IDS = [
     "get_entrance",
     "get_oauth_metadata",
@@ -131,12 +132,12 @@ FROZEN_OPERATION_IDS = [
 
 
 def names_raised_in_code() -> set[str]:
-    """Return every name in `Problem("name")`, in tables of problems, and that operations rename them to."""
+    """Return the error names in `Problem("name")`, in tables of problems, and in renamings by operations."""
     raised = {name for source in SOURCES.values() for name in _named_problems(ast.parse(source))}
     renamed = {
         name for operation in OPERATIONS for name in operation.definition.get("x-problem-names", {}).values()
     }
-    everywhere = {"malformed_form"}  # only the token endpoint takes a form, and it renames this one
+    everywhere = {"malformed_form"}  # only the token endpoint accepts a form, and it renames this error
     return (raised - everywhere) | renamed
 
 
@@ -159,15 +160,15 @@ def _texts(node: ast.AST) -> Iterator[str]:
 
 
 def fields_written_three_times() -> list[tuple[str, str]]:
-    """Name the fields of `Thing`, `ThingCreate` and `ThingUpdate`, for each such thing."""
+    """Return the fields of each resource with the schemas `Thing`, `ThingCreate` and `ThingUpdate`."""
     kinds = [name for name in SCHEMAS if {f"{name}Create", f"{name}Update"} <= SCHEMAS.keys()]
-    kinds = [name for name in kinds if "oneOf" not in SCHEMAS[name]]  # its members are such things
+    kinds = [name for name in kinds if "oneOf" not in SCHEMAS[name]]  # each member is such a schema itself
     fields = [(kind, field) for kind in kinds for field in SCHEMAS[f"{kind}Create"]["properties"]]
-    return [each for each in fields if each != ("Contract", "document")]  # which no answer shows
+    return [each for each in fields if each != ("Contract", "document")]  # which no response contains
 
 
 def is_filled_in(example: Node) -> bool:
-    """Say whether an error's sentence has a value in each of its gaps, and is otherwise as written."""
+    """Return whether an error example's sentence has a value for each placeholder, and no other change."""
     if "x-sentence" not in example:
         return not any("{" in str(text) for text in example["value"].values())
     pattern = re.sub(r"\\\{\w+\\\}", ".+", re.escape(example["x-sentence"]))
@@ -176,7 +177,10 @@ def is_filled_in(example: Node) -> bool:
 
 
 def bounds_of(schema: Node) -> dict[str, Json]:
-    """Return what a schema demands of a value. Whether null is allowed depends on the way it travels."""
+    """Return what a schema requires of a value.
+
+    Whether null is allowed is left out, because it differs between requests and responses.
+    """
     followed = dict(DOCUMENT.follow(without_null(DOCUMENT.follow(schema))))
     for part in followed.get("allOf", ()):
         followed = {**DOCUMENT.follow(part), **followed}
@@ -211,12 +215,15 @@ class TestDocument:
         assert Specification.load(make_skeleton(DOCUMENT, "monitoring")).version == (3, 0, 4)
 
     def test_requests_and_answers_have_schemas_of_their_own(self) -> None:
-        """Nothing here reads `readOnly` and `writeOnly`, which many tools ignore as well."""
+        """No code here evaluates `readOnly` and `writeOnly`, and many tools ignore these keywords as well."""
         assert "readOnly:" not in DOCUMENT.yaml_bytes.decode()
         assert "writeOnly:" not in DOCUMENT.yaml_bytes.decode()
 
     def test_answers_may_grow(self) -> None:
-        """Only requests refuse unknown fields: an answer that gains one must not break who validates it."""
+        """Only requests forbid unknown fields.
+
+        A new field in a response must not break clients that validate responses.
+        """
         closed = {
             name
             for name, schema in DOCUMENT.root["components"]["schemas"].items()
@@ -251,7 +258,7 @@ class TestDocument:
         }
 
     def test_every_key_is_text_to_readers_of_yaml_1_1(self) -> None:
-        """They read `off`, `y` and `n` as booleans; PyYAML reads the first as one."""
+        """Readers of YAML 1.1 parse unquoted `off`, `y` and `n` as booleans. PyYAML does so for `off`."""
         nodes = [yaml.load((ROOT / "openapi.yaml").read_bytes(), LOADER)]  # noqa: S506 - a SafeLoader
         for node in nodes:
             nodes += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
@@ -260,7 +267,7 @@ class TestDocument:
         } == set()
 
     def test_readers_in_java_take_its_aliases(self) -> None:
-        """SnakeYAML refuses more than 50 that stand for an object or an array."""
+        """SnakeYAML refuses documents with more than 50 aliases of objects or arrays."""
         anchored: dict[str | None, yaml.Event] = {}
         aliases: list[yaml.Event] = []
         for event in yaml.parse(DOCUMENT.yaml_bytes, LOADER):
@@ -322,7 +329,7 @@ class TestDocument:
 
 
 class TestBounds:
-    """What a client may send when it creates or changes a thing, and what it is then told."""
+    """Tests of the bounds on what a client may send to create or change a resource, and of the responses."""
 
     @pytest.mark.parametrize(("kind", "field"), fields_written_three_times())
     def test_a_field_has_the_same_bounds_in_all_three_schemas(self, kind: str, field: str) -> None:
@@ -368,7 +375,7 @@ class TestErrors:
         assert typed_again == []
 
     def test_every_schema_that_requests_and_answers_are_held_to_compiles(self) -> None:
-        """A process compiles each when it first needs it, so a start would not tell."""
+        """A schema is compiled only when it is first needed, so starting a process reveals no error in it."""
         validation = Validation(DOCUMENT)
         for operation in OPERATIONS:
             for part in (Parameters, RequestBody, Responses):

@@ -1,4 +1,4 @@
-"""Every error that the document has for an operation can be provoked there, and is exact to the byte."""
+"""Tests that every documented error can be provoked at its operation, and is correct to the byte."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
 Stage = tuple[RunningService, dict[str, str]]  # the service, and the {words} of provocations
 
-MAX_MONITORS = 10  # as the document's example has it
-LIMIT = "1/12"  # the example's wait of 12 seconds
+MAX_MONITORS = 10  # as in the document's example
+LIMIT = "1/12"  # as the example's wait is 12 seconds
 LONG_AGO = datetime(2026, 11, 20, 9, 40, tzinfo=UTC)
 
-# Settings that a service needs to give these errors.
+# The settings that a service needs to return these errors.
 SETTINGS: dict[str, dict[str, Any]] = {
     "blog_storage_not_configured": {"blog_storage_url": None},
     "email_not_configured": {"smtp_url": None, "email_from": None},
@@ -72,7 +72,7 @@ RESPONSES = DOCUMENT.root["components"]["responses"]
 RESPONSES_OF_NO_OPERATION = {str(node["x-status"]): node for node in RESPONSES.values() if "x-status" in node}
 RESPONSES_OF_NO_OPERATION["400"] = RESPONSES["BadRequest"]
 
-# The requests of `invalid_field` have an unknown parameter.
+# The requests for `invalid_field` have an unknown parameter.
 UNKNOWN_PARAMETER = {
     "field": "unknown",
     "problem": DOCUMENT.root["x-problem-templates"]["additionalProperties"],
@@ -94,7 +94,7 @@ def stands_on_the_blog(operation_id: str) -> bool:
 
 
 def is_counted_by_key(operation_id: str) -> bool:
-    """Say whether a limit counts each key's requests: a scene of its own has a key that sent none."""
+    """Return whether a rate limit counts requests per key, so that the test needs an unused key."""
     return bool(OPERATIONS[operation_id].definition["security"] == [{"bearerAuth": []}])
 
 
@@ -112,13 +112,13 @@ def limited_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runnin
 
 @pytest.fixture(scope="module")
 def ordinary_scene(ordinary_service: RunningService) -> dict[str, str]:
-    """Set the scene once for all errors that a single request provokes: a refused request changes nothing."""
+    """Set up one scene for all errors that a single request provokes. A refused request changes nothing."""
     return set_scene(ordinary_service)
 
 
 @pytest.fixture(scope="module")
 def stage_without_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """Set the scene, then stop PostgreSQL."""
+    """Set up a scene, then stop PostgreSQL."""
     with running_postgres() as server:
         folder = tmp_path_factory.mktemp("without-database")
         with running_service(folder, database_url=server.create_database()) as service:
@@ -129,7 +129,7 @@ def stage_without_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture
 def stage(operation_id: str, name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
-    """Prepare a service that has a reason for this error, and its callers."""
+    """Yield a service that is configured to return this error, and the scene with its callers."""
     if name == "service_unavailable" and not stands_on_the_blog(operation_id):
         yield request.getfixturevalue("stage_without_database")
     elif name == "service_unavailable":
@@ -152,18 +152,18 @@ def stage(operation_id: str, name: str, request: pytest.FixtureRequest, tmp_path
 
 
 def requests_for(operation_id: str, name: str) -> Sequence[Ask]:
-    """Return the requests of which the last one provokes the error."""
+    """Return requests, the last of which provokes the error."""
     operation = OPERATIONS.get(operation_id)
     return PROVOCATIONS[name](operation) if operation else [NOWHERE[name]]
 
 
 async def break_down(*_: object) -> None:
-    """Raise an exception that nobody expects."""
+    """Raise an exception that no code expects."""
     raise ZeroDivisionError
 
 
 def set_scene(service: RunningService) -> dict[str, str]:
-    """Set up Alice's team with its keys, one of them revoked, and two things of every kind."""
+    """Set up Alice's team with several keys, one of which is revoked, and two resources of each kind."""
     team = form_readers(service, MAX_MONITORS)
     alice, revoked = (service.run(create_key(team, "A key", SCOPES)) for _ in range(2))
     outsider = service.run(create_key(form_team(service), "A key", SCOPES))
@@ -205,7 +205,7 @@ def set_scene(service: RunningService) -> dict[str, str]:
 
 
 async def create_things(team_id: UUID) -> dict[str, str]:
-    """Return a token for pings, and ids: of five monitors, four channels, two deliveries, and others."""
+    """Create resources, and return a ping token and the ids of monitors, channels, deliveries and others."""
     address = {"url": "https://a.example/"}
     monitor, other_monitor = [await create_monitor(team_id, address) for _ in range(2)]
     dns_monitor = await create_monitor(team_id, {"type": "dns", "url": "dns://a.example"})
@@ -273,7 +273,7 @@ async def create_things(team_id: UUID) -> dict[str, str]:
 
 
 async def create_email_channel(team_id: UUID) -> tuple[NotificationChannel, NotificationDelivery]:
-    """Make a channel that nobody has confirmed, and what its earlier address was sent."""
+    """Create an unconfirmed email channel, and the delivery that was sent to its previous address."""
     now = datetime.now(UTC)
     channel = await NotificationChannel.create(
         team_id=team_id,
@@ -347,7 +347,7 @@ def test_a_team_that_asks_for_many_checks_is_told_when_to_come_back(tmp_path: Pa
         assert good_ask(check).of(service, set_scene(service)).status == 202
 
 
-# A translation is read in its journey.
+# Reading a translation is tested in its own journey.
 CONDITIONAL = [
     name
     for name, operation in OPERATIONS.items()

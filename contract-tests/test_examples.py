@@ -1,4 +1,4 @@
-"""Every example of the document matches its schema."""
+"""Tests that every example in the document matches its schema."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ VALIDATION = Validation(DOCUMENT)
 
 
 def find_examples(node: Node, pointer: str = "#") -> Iterator[tuple[str, object, Node]]:
-    """Yield every example of bodies, parameters, headers and fields, with its pointer and its schema."""
+    """Yield every example of a body, parameter, header or field, with its pointer and schema."""
     for name, reference in node.get("examples", {}).items() if "schema" in node else ():
         yield f"{pointer}/examples/{name}", DOCUMENT.follow(reference)["value"], node["schema"]
-    if isinstance(examples := node.get("examples"), list):  # of a schema
+    if isinstance(examples := node.get("examples"), list):  # the examples of a schema
         yield from ((f"{pointer}/examples/{index}", example, node) for index, example in enumerate(examples))
     if "example" in node:
         yield f"{pointer}/example", node["example"], node.get("schema", node)
@@ -38,7 +38,7 @@ def find_examples_below(node: object, pointer: str) -> Iterator[tuple[str, objec
 
 
 def find_broken_promises(examples: Iterable[tuple[str, object, Node]]) -> dict[str, str]:
-    """Return by pointer what is wrong with each example that its schema does not allow."""
+    """Return the errors of the examples that do not match their schema, by pointer."""
     found = {}
     for pointer, example, schema in examples:
         try:

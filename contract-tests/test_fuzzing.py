@@ -1,4 +1,4 @@
-"""Schemathesis fuzzes the running service with every kind of credentials, and with none."""
+"""Fuzzes the running service with Schemathesis, with each kind of credentials and without credentials."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def test_the_service_keeps_every_promise_of_the_document(role: Role, tmp_path: P
 
 
 class Listeners(NamedTuple):
-    """A name server and a server, which the kernel listens for: whatever came waits in their sockets."""
+    """The sockets of a fake name server and a fake host. The kernel queues whatever is sent to them."""
 
     names: socket.socket
     hosts: socket.socket
 
     @property
     def heard(self) -> list[str]:
-        """Who was asked something since the last look."""
+        """Return which of the sockets have received something since the last call."""
         asked = []
         for name, ask in (("names", lambda: self.names.recv(512)), ("hosts", self.hosts.accept)):
             try:
@@ -90,7 +90,7 @@ def is_checked(client: httpx.Client, monitor_id: str) -> bool:
 
 
 class Sandbox(NamedTuple):
-    """A service that checks and notifies, and a test key of it. Its name server is one of the listeners."""
+    """A service that makes checks and sends notifications, and a test key. A listener is its name server."""
 
     service: RunningService
     credentials: dict[str, str]
@@ -111,7 +111,7 @@ def sandbox(listeners: Listeners, tmp_path: Path) -> Iterator[Sandbox]:
 
 
 def use_addresses_of_listeners(sandbox: Sandbox) -> None:
-    """Have monitors of all types checked and a channel tested, whose addresses are the listeners'."""
+    """Check monitors of all types and test a channel, all of which have the listeners' addresses."""
     bearer = {"Authorization": f"Bearer {sandbox.credentials['MONITORING_TOKEN']}"}
     with httpx.Client(base_url=sandbox.service.base_url, headers=bearer, timeout=30) as tess:
         watched = [
@@ -128,7 +128,7 @@ def use_addresses_of_listeners(sandbox: Sandbox) -> None:
 
 
 def demand_silence(sandbox: Sandbox, listeners: Listeners) -> None:
-    """Demand that nobody asked the listeners, who hear a live monitor's check."""
+    """Assert that the listeners received nothing, and that they do receive a live monitor's check."""
     assert listeners.heard == []
     team = form_team(sandbox.service)
     sandbox.service.run(create_monitor(team.id, {"url": "http://shop.example.com/"}))
@@ -145,7 +145,7 @@ def test_what_a_test_key_watches_and_notifies_reaches_nobody(sandbox: Sandbox, l
 @OTHER_ROLE
 @pytest.mark.long(seconds=60)
 def test_a_fuzzed_test_key_finds_nothing_and_reaches_nobody(sandbox: Sandbox, listeners: Listeners) -> None:
-    """Monitors and channels have the listeners' addresses, and those that Schemathesis makes up."""
+    """Monitors and channels have the listeners' addresses, or URLs that Schemathesis generates."""
     use_addresses_of_listeners(sandbox)
     fuzz(sandbox.service, TEST_KEY, sandbox.credentials, "--exclude-operation-id", "reset_sandbox")
     demand_silence(sandbox, listeners)

@@ -1,4 +1,4 @@
-"""What our own checks must get from Schemathesis."""
+"""Tests of the behaviour of Schemathesis that this project's own checks rely on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.mark.parametrize("name", ["openapi.yaml", "arazzo.yaml"])
 def test_a_published_document_is_read_once_a_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Schemathesis has readers of YAML, too, and they would read it at each answer."""
+    """Schemathesis has its own YAML readers, which would parse the document for every response."""
     for variable in ("PERMISSIONS", "STRANGER", "TROUBLE"):
         monkeypatch.setenv(f"FUZZING_{variable}", "")
     monkeypatch.setenv("FUZZING_URL", "http://127.0.0.1:1")
@@ -38,5 +38,5 @@ def test_a_published_document_is_read_once_a_run(name: str, monkeypatch: pytest.
 
 @given(from_regex(DOCUMENT.root["components"]["schemas"]["Moment"]["pattern"], fullmatch=True))
 def test_whatever_the_pattern_of_moments_allows_is_a_date_time(moment: str) -> None:
-    """So fuzzing by the pattern alone leaves nothing out."""
+    """Every value that the pattern allows is valid, so fuzzing by the pattern alone omits nothing."""
     judge_value(moment, {"type": "string", "format": "date-time"})

@@ -1,4 +1,4 @@
-"""Schemathesis fuzzes the service while limits are low, and while backends are away or not configured."""
+"""Fuzzes the service while limits are low, and while backends are unavailable or not configured."""
 
 from __future__ import annotations
 

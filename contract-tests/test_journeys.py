@@ -1,4 +1,4 @@
-"""Journeys along the document's links. Every answer on the way is compared with the document."""
+"""Follows the document's links through the API, and compares every response with the document."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SETTLE_SECONDS = 60
 
-# Filters that find the first of two monitors, and those that find the second.
+# Filters that match only the first of two monitors, and filters that match only the second.
 FILTERS = {
     "status": ("paused", "pending"),
     "tag": ("shop",),
@@ -36,15 +36,15 @@ UPDATE, LIST = OPERATIONS["update_monitor"], OPERATIONS["list_monitors"]
 TRANSLATION = OPERATIONS["get_article_translation"]
 DELIVER = next(operation for operation in OPERATIONS.values() if operation.path == "/api/webhooks/publisher")
 
-# Operations whose answer says where to look for what they began.
+# Operations whose response says where to query the progress of what they started.
 SAY_WHERE = [
     operation
     for operation in OPERATIONS.values()
     if "Location" in operation.responses[str(links.first_success(operation))].get("headers", {})
-    and operation.room != "sandbox"  # which travellers are not let in
+    and operation.room != "sandbox"  # to which travellers have no access
 ]
 
-# The parameter that takes the `id` of a body, by the body's schema.
+# Maps the schema of a body to the parameter that takes the body's `id`.
 IDS = {
     "Article": "article_id",
     "MaintenanceWindow": "window_id",
@@ -52,13 +52,13 @@ IDS = {
     "NotificationDelivery": "delivery_id",
     "NotificationChannel": "channel_id",
     "NotificationChannelCreated": "channel_id",
-    "ReceiverExam": "exam_id",  # which no operation takes
+    "ReceiverExam": "exam_id",  # no operation has this parameter
     "Segment": "segment_id",
 }
 
 
 def ids_told(operation: Operation, stop: Exchange) -> Iterator[tuple[str, str]]:
-    """Yield the ids in an answer's body, with the names of the parameters that take them."""
+    """Yield the ids in a response's body, with the names of the parameters that take them."""
     content = operation.responses[str(stop.answer.status)].get("content", {})
     schema = content.get(JSON, {}).get("schema", {}).get("$ref", "").rpartition("/")[2]
     for name, value in stop.answer.json.items() if stop.answer.body else ():
@@ -93,16 +93,16 @@ class TestLinks:
             for operation in OPERATIONS.values()
             if links.needs_an_id(operation) and operation.definition["security"]
         } - {link.target.operation_id for link in LINKS}
-        # Only lists have incidents, and a link cannot choose one.
+        # Incidents appear only in lists, and a link cannot select an item of a list.
         assert unlinked == {
             "get_incident",
             "acknowledge_incident",
             "list_incident_notes",
             "create_incident_note",
-            # Only heartbeats have pings, and a link cannot choose one.
+            # Only heartbeats have pings, and a link cannot select a heartbeat.
             "list_pings",
             "renew_ping_url",
-            # Clients choose the key.
+            # The client chooses the key, so no response provides it.
             "put_monitor_by_key",
             "put_maintenance_window_by_key",
             "put_notification_channel_by_key",
@@ -297,12 +297,12 @@ class TestArticle:
 
 
 async def mislay(monitor_id: str) -> None:
-    """Store a status that no answer may have."""
+    """Store a status that no response may contain."""
     await Monitor.filter(id=monitor_id).update(status="mislaid")
 
 
 def moved_on(before: Exchange, after: Exchange) -> Mapping[str, Any]:
-    """Return the fields that every change updates, with their new values."""
+    """Return the fields that every change updates, with their new values. Assert that they changed."""
     assert before.answer.headers["etag"] != after.answer.headers["etag"]
     updated_at: str = after.answer.json["updated_at"]
     assert updated_at > before.answer.json["updated_at"]
@@ -310,13 +310,13 @@ def moved_on(before: Exchange, after: Exchange) -> Mapping[str, Any]:
 
 
 def listed_ids(traveller: Traveller, **query: str) -> list[str]:
-    """List the newest articles that a filter finds."""
+    """Return the ids of the newest articles that a filter matches."""
     listed = traveller.call(OPERATIONS["list_articles"], **query).answer.json["articles"]
     return [article["id"] for article in listed]
 
 
 def wait_until_settled(traveller: Traveller, accepted: Exchange) -> Any:
-    """Follow the link to the article's state until every locale is translated or failed."""
+    """Follow the link to an article until each locale is translated or has failed. Return the article."""
     state = link_of(DELIVER, "get_article")
     deadline = time.monotonic() + SETTLE_SECONDS
     while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Journeys with a team's own server: it breaks, the team is notified, it recovers."""
+"""Follows an incident through the API: a team's server breaks, the team is notified, the server recovers."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ TEST, REDELIVER = OPERATIONS["test_notification_channel"], OPERATIONS["redeliver
 LIST_DELIVERIES = OPERATIONS["list_notification_deliveries"]
 RECEIVED = promises.DOCUMENT.root["webhooks"]["notification"]["post"]
 
-# So rarely that only requested checks and the ones after a failure are made.
+# An interval so long that only requested checks, and the checks that follow a failure, are made.
 INTERVAL_SECONDS = 86_400
 
 
 @pytest.fixture(scope="module")
 def watching_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
-    """Start a service that makes checks and may reach this machine."""
+    """Start a service that makes checks and may connect to this machine."""
     folder = tmp_path_factory.mktemp("watching")
     with running_service(folder, checks_at_once=10, allowed_networks=("127.0.0.0/8",)) as service:
         yield service
@@ -242,14 +242,14 @@ class TestIncident:
 
 
 def wait_for_status(traveller: Traveller, created: Exchange, status: str) -> str:
-    """Follow the link to a monitor until it has this status."""
+    """Follow the link to a monitor until the monitor has this status."""
     read_monitor = link_of(CREATE, READ.operation_id)
     wait_until(lambda: traveller.follow(read_monitor, created).answer.json["status"] == status)
     return status
 
 
 def check_now(traveller: Traveller, created: Exchange) -> str:
-    """Ask for a check, wait for it, and return the monitor's status after it."""
+    """Request a check, wait for it, and return the monitor's status after the check."""
     read_monitor = link_of(CREATE, READ.operation_id)
     before = traveller.follow(read_monitor, created).answer.json["last_checked_at"]
     traveller.follow(link_of(CREATE, "check_monitor_now"), created)
@@ -271,7 +271,7 @@ def deliveries_to(traveller: Traveller, registered: Exchange, **wanted: str) -> 
 
 
 def verify(registered: Exchange, headers: Any, body: bytes) -> Any:
-    """Believe a notification as somebody else's library does, and hold it against the document's webhook."""
+    """Verify a notification with a third-party library, and validate it against the document's webhook."""
     for parameter in RECEIVED["parameters"]:
         text = headers[parameter["name"]]
         value = int(text) if parameter["schema"]["type"] == "integer" else text

@@ -1,4 +1,4 @@
-"""Journeys of a token: who can verify it, who is told of it, and what is left of it when it is revoked."""
+"""Follows a token through the API: its verification, its introspection and its revocation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REVOKE, LIST = OPERATIONS["revoke_token"], OPERATIONS["list_monitors"]
 
 
 class Client:
-    """A traveller with a key of a new team, and the token that it got."""
+    """A traveller with a key of a new team, and the access token for this key."""
 
     def __init__(self, service: RunningService) -> None:
         with Player(service, form_team(service)) as player:
@@ -49,7 +49,7 @@ class Client:
 def issuing_service(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningService]:
-    """Sign with each kind of key there can be."""
+    """Start a service for each supported kind of signing key."""
     is_private = isinstance(request.param, Algorithm)
     keys = f"{generate_signing_key(request.param)},{SIGNING_KEY}" if is_private else SIGNING_KEY
     with running_service(tmp_path_factory.mktemp("tokens"), signing_keys=keys) as service:
@@ -59,7 +59,7 @@ def issuing_service(
 class TestToken:
     @pytest.mark.filterwarnings(
         "ignore:EdDSA is deprecated"
-    )  # RFC 9864 has a new name for it, which few know
+    )  # RFC 9864 has a new name for it, which few libraries know
     def test_is_verified_by_whoever_has_read_the_metadata(self, issuing_service: RunningService) -> None:
         client = Client(issuing_service)
         metadata = client.traveller.call(METADATA).answer.json

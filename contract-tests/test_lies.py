@@ -1,4 +1,4 @@
-"""The list of lies is in order: each can still be told, and README.md says what catches it."""
+"""Tests the list of lies: each lie can still be planted, and README.md lists the test that detects it."""
 
 from __future__ import annotations
 

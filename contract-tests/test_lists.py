@@ -1,4 +1,4 @@
-"""Lists other than that of monitors: every row comes once, and filters filter."""
+"""Tests lists other than the list of monitors: each row appears once, and filters work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from running_service import RunningService
 
-# The name of each list in its answer, and the field that identifies its rows.
+# Maps each operation to the field that contains its list, and to the field that identifies a row.
 LISTS = {
     "list_checks": ("checks", "checked_at"),
     "list_incidents": ("incidents", "id"),
@@ -43,7 +43,7 @@ ROWS = 5
 FIRST_MOMENT = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
 MOMENTS = [FIRST_MOMENT + timedelta(minutes=number) for number in range(ROWS)]
 
-# Filters that find only the newest row, and filters that find all others; {words} are filled in.
+# Filters that match only the newest row, and filters that match all other rows. {words} are replaced.
 NEWEST = [
     ("list_checks", "outcome", "down"),
     ("list_checks", "from", "{newest_moment}"),
@@ -63,7 +63,7 @@ OTHERS = [
     ("list_articles", "tag", "{other_tag}"),
 ]
 
-# Those of monitors and the status of articles are tried in journeys, and routes in tests/notifications.
+# Filters of monitors and the status of articles are tested in journeys, and routes in tests/notifications.
 TRIED_ELSEWHERE = {
     ("list_articles", "status"),
     ("list_notification_channels", "monitor_id"),
@@ -73,14 +73,14 @@ TRIED_ELSEWHERE = {
 
 
 class FilledLists:
-    """A team's lists with some rows in each. The newest row differs from the others."""
+    """A team's lists with some rows in each. The newest row of each list differs from the others."""
 
     def __init__(self, traveller: Traveller, service: RunningService) -> None:
         self._traveller = traveller
         monitors = [traveller.call(OPERATIONS["create_monitor"]) for _ in range(2)]
         monitor_id, other_monitor_id = (each.answer.json["id"] for each in monitors)
         service.run(check(monitor_id))
-        service.run(break_and_heal(monitor_id, other_monitor_id))  # before any channel exists
+        service.run(break_and_heal(monitor_id, other_monitor_id))  # before channels exist, to notify nobody
         (incident, *_) = traveller.call(OPERATIONS["list_incidents"]).answer.json["incidents"]
         for _ in range(ROWS):
             traveller.call(OPERATIONS["create_incident_note"], incident_id=incident["id"])
@@ -100,24 +100,24 @@ class FilledLists:
         }
         tags = {"every_tag": str(uuid4()), "newest_tag": str(uuid4()), "other_tag": str(uuid4())}
         self.ids["article_id"] = service.run(publish(tags))
-        # Of articles there is one list, which others fill as well.
+        # All tests share the list of articles, to which other tests add articles.
         self._always = {"list_articles": {"tag": tags["every_tag"]}}
         self._words = {**self.ids, **tags, "newest_moment": write_timestamp(MOMENTS[-1])}
 
     def ask(self, operation_id: str, **query: str) -> Answer:
-        """Return the answer for a page."""
+        """Return the response for a page of a list."""
         operation = OPERATIONS[operation_id]
         path = {name: value for name, value in self.ids.items() if f"{{{name}}}" in operation.path}
         return self._traveller.call(operation, **path, **(self._always.get(operation_id, {}) | query)).answer
 
     def read(self, operation_id: str, **query: str) -> tuple[list[str], str | None]:
-        """Return what identifies the rows of a page, and the cursor of the next page."""
+        """Return the identifying field of each row of a page, and the cursor of the next page."""
         answer, (name, key) = self.ask(operation_id, **query), LISTS[operation_id]
         assert answer.status == 200, answer.body
         return [row[key] for row in answer.json[name]], answer.json["next_cursor"]
 
     def read_filtered(self, operation_id: str, name: str, value: str) -> list[str]:
-        """Return what identifies the rows that a filter finds."""
+        """Return the identifying field of each row that a filter matches."""
         rows, _ = self.read(operation_id, **{name: value.format_map(self._words)})
         return rows
 
@@ -213,14 +213,14 @@ async def fail(monitor: Monitor, moment: datetime) -> None:
 
 
 async def give_up(delivery_id: str) -> None:
-    """Fail a delivery for good, even if somebody is sending it at the moment."""
+    """Set a delivery to failed permanently, even if a worker is currently sending it."""
     await NotificationDelivery.filter(id=delivery_id).update(status="failed", due_at=None, claim=None)
 
 
 async def publish(tags: Mapping[str, str]) -> str:
-    """Publish articles of some segments, and return the id of the newest.
+    """Publish articles with several segments, and return the id of the newest article.
 
-    Only that one was translated into Spanish, and only it changed lately.
+    Only the newest was translated into Spanish, and only the newest was changed recently.
     """
     content = "\n\n".join(f"Fit {number}." for number in reversed(range(ROWS)))
     for moment in MOMENTS:

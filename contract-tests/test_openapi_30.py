@@ -1,4 +1,4 @@
-"""The OpenAPI 3.0 rendition: lawful by the letter of 3.0.4, and the same interface as the document."""
+"""Tests that the OpenAPI 3.0 version is valid (3.0.4), and describes the same API as the document."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from running_service import RunningService
 
 DERIVED = derive_openapi_30(publish(promises.DOCUMENT.root))
-# The derived document's own examples; those of schemas stand there as `example`.
+# The OpenAPI 3.0 document's examples. The examples of its schemas are in the keyword `example`.
 EXAMPLES = [row for row in find_examples(DERIVED) if not row[0].startswith("#/x-webhooks")]
 
 
 def schemas_in(node: Any) -> Iterator[dict[str, Any]]:
-    """Find every object of the document that could be a schema."""
+    """Yield every object in the document that could be a schema."""
     if isinstance(node, dict):
         yield node
         for name, below in node.items():

@@ -1,4 +1,4 @@
-"""The published document is the one that is served, and everything it shows is true."""
+"""Tests that the published document is the one that is served, and that everything it shows is true."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from monitoring.contract.document import Operation
     from running_service import RunningService
 
-# An operation missing here was opened to everybody: adding it says that this was meant.
+# Operations that require no credentials. A new one must be added here, to confirm that it is public on
+# purpose.
 OPEN_TO_ALL = {
     "get_oauth_metadata",
     "get_jwks",
@@ -49,9 +50,11 @@ OPEN_TO_ALL = {
     "get_guide",
 }
 
-# As JSON, schemas and all: 260 KB for the 52 operations that were, and a little for conditions of many types.
+# The maximum size of the document as JSON per operation. It was 260 KB for 52 operations, and a little was
+# added for the conditions of many types.
 BYTES_AN_OPERATION = 5_300
-# Addresses of five types and of channels, publishers' words, headers no check may set (docs/decisions/0032).
+# The number of long patterns: URLs of five monitor types and of channels, publishers' keywords, and forbidden
+# headers (docs/decisions/0032).
 LONG_PATTERNS = 9
 
 TAKES_ANYTHING = {"$ref": "#/components/requestBodies/JobOutput"}
@@ -62,7 +65,7 @@ def operations_with(method: str) -> list[Operation]:
 
 
 def statuses_of_what_it_takes(operation: Operation) -> set[str]:
-    """Return the error statuses that come with an operation's parameters, bodies and credentials."""
+    """Return the error statuses that follow from an operation's parameters, bodies and credentials."""
     taken = {parameter["name"] for parameter in operation.parameters}
     statuses_by_reason = {
         ("400", "500"): True,
@@ -85,7 +88,7 @@ class TestExamples:
             for media_type, media in response.get("content", {}).items()
             if media_type == promises.JSON and "examples" not in media
         ]
-        # The document is their example.
+        # The document itself is the example of these responses.
         assert without == ["get_document_json 200", "get_derived_document 200"]
 
 
@@ -118,7 +121,7 @@ class TestStatuses:
 
 
 def keywords_in(node: Any) -> set[str]:
-    """Return every key of a value, however deep."""
+    """Return every object key in a value, at any depth."""
     if isinstance(node, list):
         return {keyword for item in node for keyword in keywords_in(item)}
     if not isinstance(node, dict):
@@ -127,7 +130,7 @@ def keywords_in(node: Any) -> set[str]:
 
 
 def patterns_in(node: Any) -> list[str]:
-    """Return every pattern of a value, however deep, as often as it stands there."""
+    """Return every pattern in a value, at any depth, including duplicates."""
     if isinstance(node, list):
         return [pattern for item in node for pattern in patterns_in(item)]
     if not isinstance(node, dict):
@@ -137,7 +140,7 @@ def patterns_in(node: Any) -> list[str]:
 
 
 def without_examples_of_schemas(node: Any) -> Any:
-    """Copy a document without the lists of examples that schemas have."""
+    """Return a copy of a document without the lists of examples in its schemas."""
     if isinstance(node, list):
         return [without_examples_of_schemas(item) for item in node]
     if not isinstance(node, dict):
@@ -169,7 +172,7 @@ class TestServedDocument:
             assert f"`{name.removesuffix('-If-Counted')}" in DOCUMENT.root["info"]["description"]
 
     def test_it_is_lean(self) -> None:
-        """What stands in several places is a component (docs/decisions/0077)."""
+        """Parts that are used in several places are components (docs/decisions/0077)."""
         assert len(DOCUMENT.published_json) <= BYTES_AN_OPERATION * len(OPERATIONS)
         long = [pattern for pattern in patterns_in(publish(DOCUMENT.root)) if len(pattern) > 200]
         assert len(long) <= LONG_PATTERNS
@@ -236,6 +239,6 @@ class TestMethods:
 
 
 def without_the_moment(headers: dict[str, str]) -> str:
-    """Leave out headers that change with every request."""
+    """Return headers as text, without those that change with every request."""
     moved = {"date", "ratelimit"}
     return json.dumps({name: value for name, value in headers.items() if name not in moved}, sort_keys=True)

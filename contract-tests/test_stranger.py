@@ -1,6 +1,6 @@
-"""A stranger fuzzes the service with a token, a secret and no configuration, or as the guide says.
+"""Fuzzes the service as an outsider would: without configuration, or as the guide explains.
 
-The hooks of quick_fuzzing.py only save these runs time.
+The outsider has a token and a webhook secret. The hooks of quick_fuzzing.py only speed up these runs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TOLD_BY_THE_GUIDE = {
 
 @pytest.mark.parametrize("offset", range(2))
 def test_by_default_finds_nothing_but_what_the_guide_says(offset: int, tmp_path: Path) -> None:
-    """The first run has no option but the seed. The other repeats what the seed changes."""
+    """Run twice without a configuration: first completely, then only the phases that depend on the seed."""
     seed = (int(os.environ["FUZZING_SEED"]) + offset) % 2**32
     phases = " --phases fuzzing,stateful" if offset else ""
     with fuzzed_service(tmp_path, allowed_networks=()) as service:
@@ -65,7 +65,10 @@ def test_by_default_finds_nothing_but_what_the_guide_says(offset: int, tmp_path:
 
 
 def test_the_lines_of_the_guide_find_nothing(tmp_path: Path) -> None:
-    """A sample is sent: the full key of test_fuzzing.py sends everything with the guide's configuration."""
+    """Sends only a sample.
+
+    In test_fuzzing.py, the full key sends everything with the guide's configuration.
+    """
     github, gitlab = (
         yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     )
@@ -80,7 +83,7 @@ def test_the_lines_of_the_guide_find_nothing(tmp_path: Path) -> None:
 
 
 def _run(line: str, service: RunningService) -> subprocess.CompletedProcess[str]:
-    """Run a line of a pipeline as its runner would, with the commands of this environment."""
+    """Run a command of a CI pipeline as its runner would, with the programs of this environment."""
     with Player(service, form_team(service, MANY)) as player:
         credentials = {"MONITORING_TOKEN": player.fetch_token(), "MONITORING_WEBHOOK_SECRET": WEBHOOK_SECRET}
     commands = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])

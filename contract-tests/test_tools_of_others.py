@@ -1,4 +1,4 @@
-"""Tools that know nothing of this project read the document and watch the service (docs/tools.md)."""
+"""Tests that third-party tools can read the document and validate the service (docs/tools.md)."""
 
 from __future__ import annotations
 
@@ -51,27 +51,27 @@ ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def run(*command: str | Path) -> str:
-    """Run a command to its good end, and return what it printed."""
+    """Run a command, assert that it succeeds, and return its output."""
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, f"{command[0]} ended with {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
 def version_of(package: str, folder: Path = STRANGERS) -> str:
-    """Return the version of an installed package of npm."""
+    """Return the version of an installed npm package."""
     version: str = json.loads((folder / "node_modules" / package / "package.json").read_text())["version"]
     return version
 
 
 def version_in_python(package: str) -> str:
-    """Return the version of an installed package of PyPI."""
+    """Return the version of an installed Python package."""
     code = "import sys; from importlib.metadata import version; print(version(sys.argv[1]))"
     return run(PYTHON, "-c", code, package).strip()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def installed() -> None:
-    """Install the tools when missing."""
+    """Install the tools that are missing."""
     run(STRANGERS / "install")
 
 
@@ -83,7 +83,7 @@ def server() -> Iterator[UnsteadyServer]:
 
 @pytest.fixture(scope="module")
 def watching_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
-    """Start a service that makes checks and may reach this machine."""
+    """Start a service that makes checks and may connect to this machine."""
     folder = tmp_path_factory.mktemp("strangers")
     with running_service(folder, checks_at_once=10, allowed_networks=("127.0.0.0/8",)) as service:
         yield service
@@ -102,7 +102,7 @@ def team(watching_service: RunningService) -> Team:
 
 @pytest.fixture(scope="module")
 def exchanges(watching_service: RunningService, server: UnsteadyServer) -> list[dict[str, Any]]:
-    """Travel with Prism between the traveller and the service."""
+    """Run the recorded journey through Prism, and return the exchanges."""
     team = form_team(watching_service)
     with (
         Player(watching_service, team) as owner,
@@ -112,7 +112,7 @@ def exchanges(watching_service: RunningService, server: UnsteadyServer) -> list[
     ):
         travel(recorder, owner, reader, server)
         unlawful = httpx.post(f"{address}/api/monitors", json={}, headers=recorder.client.headers)
-        assert unlawful.headers["content-type"] == "application/problem+json"  # of Prism, and not ours
+        assert unlawful.headers["content-type"] == "application/problem+json"  # from Prism itself
         return recorder.exchanges
 
 
@@ -246,7 +246,7 @@ class TestCollection:
             recorder_at(watching_service.base_url) as recorder,
         ):
             recorder.client.headers["Authorization"] = live.headers["Authorization"]
-            watch_what_is_down(recorder, server)  # so that there is an incident
+            watch_what_is_down(recorder, server)  # creates an incident
             requests = run_newman(collection, live, folders - {"Sandbox"})
             requests |= run_newman(collection, test, {"Auth", "Monitors", "Sandbox"})
         assert len(requests) == len(DOCUMENT.operations)
@@ -263,7 +263,7 @@ class TestCollection:
 
 
 def run_newman(collection: Path, caller: Player, folders: set[str]) -> set[str]:
-    """Send the requests of some folders, all of which must succeed, and return their names."""
+    """Send the requests in some folders, assert that all succeed, and return their names."""
     report = collection.with_name("report.json")
     variables = {
         "baseUrl": str(caller.base_url).rstrip("/"),
@@ -282,7 +282,10 @@ def run_newman(collection: Path, caller: Player, folders: set[str]) -> set[str]:
 
 @contextmanager
 def prism_before(service: RunningService) -> Iterator[str]:
-    """Start a proxy that answers instead of the service if the document is violated; yield its address."""
+    """Start a proxy that returns an error instead if a request or response violates the document.
+
+    Yield its URL.
+    """
     port = find_free_port()
     prism = subprocess.Popen(
         [
@@ -290,7 +293,7 @@ def prism_before(service: RunningService) -> Iterator[str]:
             *("--port", str(port), PUBLISHED, service.base_url),
         ],
         env=ENVIRONMENT,
-        start_new_session=True,  # Node.js may be the child of a Python process that tells it nothing
+        start_new_session=True,  # the Python parent process would not forward signals to Node.js
     )
     try:
         wait_for_port(port)

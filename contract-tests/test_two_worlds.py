@@ -1,4 +1,4 @@
-"""Live and test never meet: what is in one world is nothing to a key of the other, in every operation."""
+"""Tests for every operation that a key of live or test mode never reaches data of the other mode."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LISTS = [each for each in OF_A_WORLD if each.method == "get" and each not in OF_
 
 
 class Worlds(NamedTuple):
-    """A service where one world has the things of the document's examples, and the other has none."""
+    """A service in which one mode has the resources of the document's examples, and the other has none."""
 
     service: RunningService
     owner: Player

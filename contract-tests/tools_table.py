@@ -18,7 +18,7 @@ HEAD = "| tool | version | run by | what it did |\n|---|---|---|---|\n"
 
 
 def note(tool: str, version: str, what: str, target: str = "contract-whole") -> None:
-    """Keep what a tool did in a run of `make <target>`."""
+    """Store what a tool did in a run of `make <target>`."""
     folder = notes_of(target)
     folder.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"\W+", "-", tool.lower()).strip("-")
@@ -26,12 +26,15 @@ def note(tool: str, version: str, what: str, target: str = "contract-whole") -> 
 
 
 def notes_of(target: str) -> Path:
-    """Return the folder of a target's notes."""
+    """Return the folder with a target's notes."""
     return ROOT / "build" / target / "tools"
 
 
 def write_page(page: str, target: str) -> str:
-    """Put the noted rows of a target in place of those on the page; other targets' rows stay."""
+    """Return the page with a target's rows replaced by the noted ones.
+
+    Rows of other targets stay unchanged.
+    """
     introduction, _, table = page.partition(HEAD)
     kept = [row for row in table.splitlines() if f"| `make {target}` |" not in row]
     notes = [json.loads(path.read_text()) for path in notes_of(target).glob("*.json")]
@@ -40,7 +43,7 @@ def write_page(page: str, target: str) -> str:
 
 
 def main() -> int:
-    """Write the page, or say that it is not what the run noted."""
+    """Write the page. With `--check`, return 1 if the page does not match the notes."""
     target, *options = sys.argv[1:]
     page = PAGE.read_text()
     written = write_page(page, target)

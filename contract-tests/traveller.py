@@ -1,4 +1,4 @@
-"""The traveller calls operations by the document alone, and compares every answer with it."""
+"""The traveller calls operations using only the document, and compares every response with it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class Traveller:
-    """Calls operations as the document describes them, and knows nothing else."""
+    """Calls operations as the document describes them, without any other knowledge of the API."""
 
     def __init__(self, service: RunningService) -> None:
         self._service = service
@@ -34,23 +34,25 @@ class Traveller:
         self._website = {"id": str(uuid4())}
 
     def bear(self, token: Exchange) -> None:
-        """Use a token from now on."""
+        """Use a token for all further requests."""
         kind, text = token.answer.json["token_type"], token.answer.json["access_token"]
         self._credentials["bearerAuth"] = f"Authorization: {kind} {text}"
 
     def call(self, operation: Operation, body: Any = None, **values: str) -> Exchange:
-        """Call an operation that the service is able to answer."""
+        """Call an operation, assert that there is no server error, and return the exchange."""
         exchange = self.ask(operation, body, **values)
         assert exchange.answer.status < 500, f"{exchange.answer.status} {exchange.answer.body!r}"
         return exchange
 
     def ask(self, operation: Operation, body: Any = None, **values: str) -> Exchange:
-        """Call an operation with a body or its first example. Values are its parameters by name.
+        """Call an operation with `body`, or with its first example if `body` is None.
 
-        Every documented answer is accepted.
+        Every documented response is accepted.
+
+        `values` are the operation's parameters by name.
         """
         media_type, example = next(links.examples_of_body(operation), ("", None))
-        if operation.operation_id == "deliver_article":  # others delete the article of the example's website
+        if operation.operation_id == "deliver_article":  # other tests delete the example's article
             example = {**(example or {}), "website": self._website}
         body = example if body is None else body
         places = {parameter["name"]: parameter["in"] for parameter in operation.parameters}
@@ -66,19 +68,19 @@ class Traveller:
         return Exchange(target, method, values, body, answer)
 
     def follow(self, link: Link, exchange: Exchange, body: Any = None) -> Exchange:
-        """Call the target of an answer's link."""
+        """Call the target of a link in a response."""
         assert exchange.answer.status == link.status
         return self.call(link.target, body, **links.resolve(link, exchange))
 
     def walk(self, way: list[Link]) -> list[Exchange]:
-        """Follow links one after the other, from an operation that needs no id; return every stop."""
+        """Follow a chain of links from an operation that needs no id, and return every exchange."""
         stops = [self.call(way[0].source)]
         for link in way:
             stops.append(self.follow(link, stops[-1]))
         return stops
 
     def reach(self, operation: Operation) -> Exchange:
-        """Call an operation with its first example, along links if it takes an id."""
+        """Call an operation with its first example. If it takes an id, follow links to it first."""
         if not links.needs_an_id(operation):
             return self.call(operation)
         arrival = next(link for link in links.all_links() if link.target == operation)
@@ -87,7 +89,7 @@ class Traveller:
 
 @contextmanager
 def setting_out(service: RunningService) -> Iterator[Traveller]:
-    """Yield a traveller with a new team's key for everything, exchanged for a token at the first stop."""
+    """Yield a traveller with a new team's key, which has all scopes and is exchanged for a token first."""
     with Player(service, form_readers(service), SCOPES) as player:
         traveller = Traveller(service)
         credentials = {"client_id": player.client_id, "client_secret": player.client_secret}

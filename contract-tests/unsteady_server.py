@@ -1,4 +1,4 @@
-"""A team's own server, which breaks and recovers on command and keeps the notifications it gets."""
+"""A team's server, which breaks and recovers on command, and stores the notifications that it receives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class UnsteadyServer(ThreadingHTTPServer):
-    """Listens on a free port of the loopback."""
+    """An HTTP server on a free loopback port."""
 
     daemon_threads = True
 
@@ -37,7 +37,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(204)
 
     def log_message(self, *_: object) -> None:
-        """Log nothing."""
+        """Suppress request logs."""
 
     def _answer(self, status: int) -> None:
         self.send_response(status)

@@ -1,4 +1,4 @@
-"""Changes of callbacks: what the service sends to a client's own server."""
+"""Finds breaking changes of callbacks, which the service sends to a client's own server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def find_webhook_changes(former: Place, present: Place) -> Iterator[str]:
-    """Say every change of the document's webhooks that breaks; what they send is an answer to nobody."""
+    """Yield every breaking change of the document's webhooks. Their requests are treated as responses are."""
     for name, path in former.children().items():
         for method, call in path.children().items():
             yield from _compare_calls(call, present / name / method)

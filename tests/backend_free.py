@@ -1,8 +1,8 @@
-"""Which tests reach no backend: they would do the same in both runs, so the production run leaves them out.
+"""Finds tests that use no backend. They would be the same in both runs, so the production run omits them.
 
-A module reaches the backends of a run if it imports `chosen_backends`, or another module of the tests that
-does. A test reaches them if its module does, or the module of a fixture that it asks for. The files tell so
-when tests are collected, and `Watch` holds the embedded run to it.
+A test module uses the backends of a run if it imports `chosen_backends`, or another test module that does. A
+test uses the backends if its module does, or the module of one of its fixtures. This is derived from the
+files when tests are collected, and `Watch` verifies it during the embedded run.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ ROOTS = (HERE, HERE.parent / "contract-tests")
 CHOICE = HERE / "chosen_backends.py"
 CONFTEST = HERE / "conftest.py"
 
-# Of the fixtures in conftest.py, which imports the choice, all that reach a backend are these or ask for one.
+# Fixtures of conftest.py, which imports `chosen_backends`. Every fixture in it that uses a backend is one of
+# these, or requests one of them.
 REACHING = {"service", "backends"}
 
 
 def reaches_backends(item: pytest.Item) -> bool:
-    """Say whether a test may do something else when the backends are others."""
+    """Return whether a test may behave differently with other backends."""
     if not isinstance(item, pytest.Function) or item.get_closest_marker("production"):
         return True
     fixtures = fixtures_of(item)
@@ -41,14 +42,14 @@ def reaches_backends(item: pytest.Item) -> bool:
 
 
 def fixtures_of(item: pytest.Function) -> list[pytest.FixtureDef[object]]:
-    """Return the fixtures that a test asks for, and those that they ask for."""
+    """Return the fixtures that a test requests, directly or indirectly."""
     named = item._fixtureinfo.name2fixturedefs  # noqa: SLF001 - pytest tells nobody
     return [fixture for fixtures in named.values() for fixture in fixtures]
 
 
 @cache
 def follow_imports(file: Path) -> frozenset[Path]:
-    """Return the modules of the tests that a file imports, and those that they import."""
+    """Return the test modules that a file imports, directly or indirectly."""
     found: set[Path] = set()
     waiting = [file]
     while waiting:
@@ -60,7 +61,7 @@ def follow_imports(file: Path) -> frozenset[Path]:
 
 @cache
 def imported_files(file: Path) -> frozenset[Path]:
-    """Return the modules of the tests that a file itself imports, wherever in it."""
+    """Return the test modules that a file imports directly, anywhere in the file."""
     if not any(file.is_relative_to(root) for root in ROOTS):
         return frozenset()
     names = _imported_names(ast.parse(file.read_bytes()))
@@ -78,23 +79,23 @@ def _imported_names(tree: ast.Module) -> Iterator[str]:
 
 
 class Watch:
-    """Fails a test that reaches the backends although it looked as if it does not."""
+    """Fails a test that uses the backends although its files did not indicate this."""
 
     def __init__(self) -> None:
         self._reaching_fixtures: set[object] = set()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
-        """Remember the fixtures that ask for the choice, for those that get them later."""
+        """Remember the fixtures that use the backends, for tests that later reuse these fixtures."""
         before = chosen_backends.times_asked()
         result = yield
         if chosen_backends.times_asked() != before:
-            self._reaching_fixtures.add(fixturedef.func)  # a name may have several
+            self._reaching_fixtures.add(fixturedef.func)  # several fixtures may have the same name
         return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Let the test run, and see what it has reached."""
+        """Run the test, and check whether it used the backends."""
         before = chosen_backends.times_asked()
         result = yield
         if isinstance(item, pytest.Function) and not reaches_backends(item):

@@ -1,8 +1,8 @@
-"""One of several processes that create, take in, claim and store on one database at the same time.
+"""One of several processes that create, accept, claim and store rows in one database concurrently.
 
     python busy_process.py NUMBER TEAM_ID
 
-It prints that it is ready, begins when told to, and prints what it has done as JSON.
+It prints that it is ready, begins on command, and prints what it has done as JSON.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from monitoring.settings import read_settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Long ago, so that what is created now is not due, whatever the clock says.
+# Long ago, so that rows that are created now are not due, whatever the clock shows.
 DUE_AT = datetime(2020, 1, 1, tzinfo=UTC)
 
 CREATED, DELIVERED, DELIVERED_BY_ALL = 40, 20, 20
@@ -39,14 +39,14 @@ async def create(team_id: UUID) -> Sequence[UUID]:
 
 
 async def take_in(number: int) -> Sequence[UUID]:
-    """Take in articles that the others get, too, and some that they do not."""
+    """Submit articles, some of which the other processes submit as well, and return their ids."""
     names = [f"all {count}" for count in range(DELIVERED_BY_ALL)]
     names += [f"{number} {count}" for count in range(DELIVERED)]
     return [(await deliver(id=name, slug=name)).id for name in names]
 
 
 async def check() -> Sequence[UUID]:
-    """Check whatever is due, as long as something is."""
+    """Check due monitors until none is due, and return their ids."""
     checked: list[UUID] = []
     while claimed := await claim_due(DUE_AT, CLAIMED_AT_ONCE):
         stored = await store(found(claimed, UP, DUE_AT), DUE_AT)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Player(httpx.Client):
-    """An HTTP client that calls the service with a bearer token of its own key."""
+    """An HTTP client that calls the service with a bearer token for its own key."""
 
     team_id: UUID
     client_id: str
@@ -36,7 +36,7 @@ class Player(httpx.Client):
         self.headers["Authorization"] = f"Bearer {self.fetch_token()}"
 
     def fetch_token(self, **form: str) -> str:
-        """Ask the token endpoint, as a client would."""
+        """Get a token from the token endpoint, as a client does."""
         credentials = {"client_id": self.client_id, "client_secret": self.client_secret}
         answer = httpx.post(f"{self.base_url}/api/oauth/token", data=credentials | form, timeout=30)
         token: str = answer.raise_for_status().json()["access_token"]
@@ -44,12 +44,12 @@ class Player(httpx.Client):
 
 
 def form_team(service: RunningService, max_monitors: int = 1000) -> Team:
-    """Make a team that no other test knows."""
+    """Create a team that no other test uses."""
     return service.run(create_team(f"Team {uuid4()}", "free", max_monitors))
 
 
 def form_readers(service: RunningService, max_monitors: int = 1000) -> Team:
-    """Make such a team and name it in ARTICLE_TEAMS, as an operator does who then restarts the service."""
+    """Create a team and add it to ARTICLE_TEAMS, as if an operator had done so and restarted the service."""
     team = form_team(service, max_monitors)
     for settings in (service.settings, service.app.backends.settings):
         vars(settings)["article_teams"] = (*settings.article_teams, team.name)

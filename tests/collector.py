@@ -1,4 +1,4 @@
-"""An OpenTelemetry collector on a loopback address, which shows tests the spans that it gets."""
+"""An OpenTelemetry collector on loopback, which gives tests access to the spans that it receives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SeenSpan:
-    """A span that has arrived."""
+    """A span that the collector has received."""
 
     name: str
     kind: str
@@ -31,7 +31,10 @@ class SeenSpan:
 
 
 class Collector:
-    """Keeps what it is sent, or refuses it while `is_refusing`. Answers 200 to everything else."""
+    """Stores the spans that it receives, or refuses them while `is_refusing`.
+
+    Returns 200 for all other requests.
+    """
 
     def __init__(self) -> None:
         self.port = 0
@@ -56,7 +59,7 @@ class Collector:
         return [span for span in self.spans if span.trace_id == trace_id]
 
     def take(self, path: str, body: bytes) -> int:
-        """Return the status of the answer."""
+        """Handle a request, and return the status of the response."""
         if path == "/v1/traces" and self.is_refusing:
             self.refused_count += 1
             return 503
@@ -67,7 +70,7 @@ class Collector:
 
 @contextmanager
 def running_collector() -> Iterator[Collector]:
-    """Listen until the block ends."""
+    """Run a collector until the block ends."""
     collector = Collector()
 
     class Handler(BaseHTTPRequestHandler):

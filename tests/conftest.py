@@ -1,4 +1,4 @@
-"""For all tests: the run's backends, a running service for each process, and a cast for each test."""
+"""Fixtures for all tests: the run's backends, a service for each process, and clients for each test."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
 
 
-# How long an example takes says more of the machine than of the code.
+# The duration of an example depends more on the machine than on the code.
 settings.register_profile("night", deadline=None)
 settings.register_profile("gate", deadline=None, max_examples=15)
 
@@ -58,19 +58,19 @@ def pytest_configure(config: pytest.Config) -> None:
     ready_models.build_once()
     if not chosen_backends.is_production():
         config.pluginmanager.register(Watch())
-    if not hasattr(config, "workerinput"):  # the workers of pytest-xdist begin later
+    if not hasattr(config, "workerinput"):  # the workers of pytest-xdist start later
         hold_refusing_ports()
-    collect_seldom()  # as a service does: the collector took a fifth of a run's time
+    collect_seldom()  # as a service does: garbage collection took a fifth of a run's time
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no file of which the gate runs nothing: three workers import each."""
+    """Do not import files of which the gate runs no test, because three workers would import each of them."""
     return True if config.getoption("--gate") and is_left_whole(collection_path) else None
 
 
 @pytest.hookimpl(trylast=True)  # after pytest-randomly
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out of the production run what reaches no backend, and of the gate what is for the night."""
+    """Deselect tests: those without a backend in the production run, and those for the night in the gate."""
 
     def stays(item: pytest.Item) -> bool:
         if config.getoption("--gate") and is_left_to_the_night(item):
@@ -83,7 +83,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Exempt the tests themselves as well, which are many and stay."""
+    """Exempt the collected tests from garbage collection, too, because they are many and stay in memory."""
     collect_seldom()
 
 
@@ -92,7 +92,7 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what says that it is about backends of the other kind, and why."""
+    """Skip a test that is only for backends of the other kind, with its reason."""
     for kind in chosen_backends.KINDS:
         marker = item.get_closest_marker(kind)
         if marker and kind != item.config.getoption("--backends"):
@@ -115,7 +115,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 def own_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
-    """Capture what this thread logs; services of earlier tests, in other threads, may log at any time."""
+    """Capture only what this thread logs. Services of earlier tests may log at any time in other threads."""
     here = get_ident()
 
     def is_ours(record: logging.LogRecord) -> bool:
@@ -128,21 +128,24 @@ def own_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixtu
 
 @pytest.fixture
 async def backends(tmp_path: Path) -> AsyncIterator[Backends]:
-    """Open a service without monitors."""
+    """Open and activate backends without monitors."""
     async with temporary_backends(tmp_path) as opened:
         yield opened
 
 
 @pytest.fixture(scope="session", autouse=True)
 def tables_made_once(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Share the migrated database with the other workers of pytest-xdist, whose folders are beside ours."""
+    """Share the migrated database with the other workers of pytest-xdist.
+
+    The folders of all workers have the same parent.
+    """
     folder = tmp_path_factory.getbasetemp()
     ready_tables.share(folder.parent if hasattr(request.config, "workerinput") else folder)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def patience_with_redis() -> Iterator[None]:
-    """Keep a machine that is busy with other tests from making Redis seem away."""
+    """Raise the timeout for Redis, so that Redis does not seem unavailable on a busy machine."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("monitoring.backends.counters.TIMEOUT_SECONDS", 5)
         yield
@@ -150,7 +153,7 @@ def patience_with_redis() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def leave_to_ping() -> Iterator[None]:
-    """Let services take monitors of type ping, also where this machine's kernel allows no pings."""
+    """Let services accept monitors of type ping, even if this machine's kernel does not permit pings."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("monitoring.monitors.settings_rules.may_ping", lambda: True)
         yield
@@ -158,7 +161,7 @@ def leave_to_ping() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def cheap_passwords() -> Iterator[None]:
-    """Hash passwords in a millisecond; the tests of hashing itself ask for `full_strength`."""
+    """Make hashing a password take only a millisecond. Tests of hashing itself use `full_strength`."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=16, parallelism=1))
         yield
@@ -166,7 +169,7 @@ def cheap_passwords() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def one_trust_store() -> Iterator[None]:
-    """Read the certificates that HTTP clients trust once, which takes 20 ms, and not for each client."""
+    """Load the trusted certificates of HTTP clients once. Loading them for each client would take 20 ms."""
     with pytest.MonkeyPatch.context() as patched:
         for client in ("httpx", "httpx2"):
             transports = import_module(f"{client}._transports.default")
@@ -182,7 +185,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService
 
 @pytest.fixture(scope="session")
 def catalogue(service: RunningService) -> Catalogue:
-    """Look error sentences up by name, so that no test types one."""
+    """Return the catalogue in which tests look up error sentences by name, so that they repeat none."""
     return service.app.contract.catalogue
 
 
@@ -193,56 +196,56 @@ def team(service: RunningService) -> Team:
 
 @pytest.fixture
 def alice(service: RunningService, team: Team) -> Iterator[Player]:
-    """May do everything in her team."""
+    """Yield a client that may do everything in its team."""
     with Player(service, team) as player:
         yield player
 
 
 @pytest.fixture
 def bob(service: RunningService, team: Team) -> Iterator[Player]:
-    """Is in Alice's team and may only read."""
+    """Yield a client in Alice's team that may only read."""
     with Player(service, team, ["monitors:read"]) as player:
         yield player
 
 
 @pytest.fixture
 def charlie(service: RunningService) -> Iterator[Player]:
-    """Is in a team of his own."""
+    """Yield a client in a team of its own."""
     with Player(service, form_team(service)) as player:
         yield player
 
 
 @pytest.fixture
 def site(service: RunningService) -> Iterator[Player]:
-    """May read articles, to build a website, and nothing else."""
+    """Yield a client that may only read articles, to build a website."""
     with Player(service, form_readers(service), ["articles:read"]) as player:
         yield player
 
 
 @pytest.fixture
 def editor(service: RunningService) -> Iterator[Player]:
-    """May read articles and correct their translations."""
+    """Yield a client that may read articles and correct their translations."""
     with Player(service, form_readers(service), ["articles:read", "articles:write"]) as player:
         yield player
 
 
 @pytest.fixture
 def mallory(service: RunningService) -> Iterator[httpx.Client]:
-    """Has no valid credentials."""
+    """Yield a client without valid credentials."""
     with httpx.Client(base_url=service.base_url, timeout=30) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def insider(service: RunningService) -> Iterator[Insider]:
-    """Has Alice's token and the publisher's secret, and sends whatever bytes it likes."""
+    """Yield a client with Alice's token and the publisher's secret, which can send arbitrary bytes."""
     with Player(service, form_team(service)) as player:
         yield Insider(service, player)
 
 
 @pytest.fixture
 def publisher(service: RunningService) -> Iterator[httpx.Client]:
-    """Delivers articles and knows the webhook's secret."""
+    """Yield a client that submits articles and knows the webhook's secret."""
     with httpx.Client(
         base_url=service.base_url, headers={"X-Webhook-Secret": WEBHOOK_SECRET}, timeout=30
     ) as client:

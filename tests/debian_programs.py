@@ -1,7 +1,7 @@
-"""Programs that tests need beside Python, most of them servers and browsers in Debian's packages.
+"""Finds programs that tests need besides Python, mostly servers and browsers from Debian packages.
 
-A test is skipped where one is missing, and the last line of the run says how many were, for what, and what
-installs it. With --demand-programs, as in the gate, such a test fails.
+A test is skipped if its program is missing. The last line of the run shows how many tests were skipped, for
+which programs, and how to install them. With --demand-programs, as in the gate, such a test fails.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 
 INSTALL = "make servers"
-POSTGRESQL = Path("/usr/lib/postgresql")  # whose programs Debian keeps off the path, in a folder a version
+POSTGRESQL = Path("/usr/lib/postgresql")  # programs by version, which Debian keeps off the path
 
 _MISSING = re.compile(r"Skipped: (\S+) is missing")
 _are_demanded = False
 
 
 def find_program(name: str) -> str:
-    """Return the path of a program. Where it is missing, skip the test or fail it."""
-    path = f"{os.environ['PATH']}:/usr/sbin"  # which users of Debian do not have in theirs
+    """Return the path of a program. If the program is missing, skip the test or fail it."""
+    path = f"{os.environ['PATH']}:/usr/sbin"  # not on the path of Debian users
     if found := shutil.which(name, path=path) or max(
         map(str, POSTGRESQL.glob(f"*/bin/{name}")), default=None
     ):
@@ -48,7 +48,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             find_program(name)
 
 
-@pytest.hookimpl(trylast=True)  # below the line that counts the tests
+@pytest.hookimpl(trylast=True)  # after the line that counts the tests
 def pytest_unconfigure(config: pytest.Config) -> None:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter else []

@@ -1,7 +1,7 @@
-"""Commands of the service, forked from a process that has loaded what they need, which is most of a start.
+"""Runs commands of the service, forked from a process that has already loaded their modules.
 
-A child goes on as `monitoring` does, with its own arguments, environment and output, up to the ordinary end
-of the interpreter.
+Loading them is most of the startup time. A child process continues as `monitoring` does, with its own
+arguments, environment and output, and ends as the interpreter normally does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MODULES = (
-    "monitoring.cli.preloaded",  # first, because it prepares metrics for what is forked
+    "monitoring.cli.preloaded",  # first, because it prepares metrics for forked processes
     "monitoring.cli.preloaded_for_serving",
     "monitoring.cli.processes",
     "monitoring.cli.working",
@@ -38,7 +38,7 @@ NUMBER_BYTES = 8
 
 
 class ForkedCommand:
-    """A command in a process of its own, used like `subprocess.Popen`."""
+    """A command in its own process, with the interface of `subprocess.Popen`."""
 
     def __init__(
         self,
@@ -56,14 +56,14 @@ class ForkedCommand:
         self._status: int | None = None
 
     def poll(self) -> int | None:
-        """Return the exit status, negative for a signal's; None while the command runs."""
+        """Return the exit status, which is negative after a signal, or None while the command runs."""
         try:
             return self.wait(0)
         except BlockingIOError:
             return None
 
     def wait(self, timeout: float) -> int:
-        """Return the exit status. Raises TimeoutError if the command still runs after as many seconds."""
+        """Return the exit status. Raises TimeoutError if the command still runs after `timeout` seconds."""
         if self._status is None:
             self._status = self._read_report(timeout)
             self._reports.close()
@@ -75,7 +75,7 @@ class ForkedCommand:
             os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """Give it no chance to tidy up."""
+        """Kill the command without any cleanup."""
         self.send_signal(SIGKILL)
 
     def _read_report(self, timeout: float | None) -> int:
@@ -85,7 +85,7 @@ class ForkedCommand:
 
 @cache
 def _start_forking() -> socket.socket:
-    """Start the process that forks. It ends when this one does."""
+    """Start the process that forks commands. It ends when this process ends."""
     requests, its_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with its_end:
         command = [sys.executable, "-P", __file__, str(its_end.fileno())]
@@ -94,7 +94,7 @@ def _start_forking() -> socket.socket:
 
 
 class _Child(NamedTuple):
-    """A command that runs, a file that can be read once it has ended, and where its end is reported."""
+    """A running command, a file that is readable once it has ended, and a socket that reports its status."""
 
     process_id: int
     end: FileIO
@@ -102,12 +102,15 @@ class _Child(NamedTuple):
 
     def report_end(self) -> None:
         _, status = os.waitpid(self.process_id, 0)
-        with self.end, self.reports, suppress(BrokenPipeError):  # a test that has failed does not wait
+        with self.end, self.reports, suppress(BrokenPipeError):  # a failed test does not wait for the status
             self.reports.send(b"%d" % os.waitstatus_to_exitcode(status))
 
 
 def become_command(requests: socket.socket) -> None:
-    """Fork for each request, and report the child's id and its exit status. Return in the child alone."""
+    """Fork for each request, and report the child's id and exit status.
+
+    Only the child returns from this function.
+    """
     with requests, DefaultSelector() as selector:
         selector.register(requests, EVENT_READ)
         while True:
@@ -133,7 +136,7 @@ def become_command(requests: socket.socket) -> None:
 
 
 def _take_over(request: tuple[list[str], dict[str, str]], output: int, errors: int) -> None:
-    """Make this process look as if it had been started for the command."""
+    """Set up this process as if it had been started for the command."""
     arguments, environment = request
     sys.argv = ["monitoring", *arguments]
     os.environ.clear()

@@ -1,4 +1,4 @@
-"""Frozen servers: the network accepts what is sent to them, and nobody answers."""
+"""Freezes servers: the network still accepts what is sent to a frozen server, but nothing responds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def frozen(server: PostgresServer | RedisServer | S3Server) -> Iterator[None]:
-    """Stop every process of a server in its tracks (`SIGSTOP`), until the block ends."""
+    """Suspend every process of a server (`SIGSTOP`) until the block ends."""
     assert server.process_id, "the server is not running"
     stopped: list[int] = []
     try:
@@ -29,7 +29,7 @@ def frozen(server: PostgresServer | RedisServer | S3Server) -> Iterator[None]:
 
 
 def _stop_family(process_id: int, stopped: list[int]) -> None:
-    os.kill(process_id, SIGSTOP)  # the parent first: it starts no other child now
+    os.kill(process_id, SIGSTOP)  # the parent first, so that it starts no new child
     stopped.append(process_id)
     for child in Path(f"/proc/{process_id}/task/{process_id}/children").read_text().split():
         _stop_family(int(child), stopped)

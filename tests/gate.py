@@ -1,8 +1,9 @@
-"""What `pytest --gate` leaves to `make night`, so that the gate takes minutes.
+"""Selects the tests that `pytest --gate` leaves to `make night`, so that the gate takes only minutes.
 
-A test says that by `pytest.mark.night("why")`; of those in a browser, the gate runs `WALKS`. On PostgreSQL,
-Redis and S3, the gate runs what is about our SQL, locks, migrations, queues and files, and a sample of each
-operation. What only passes through them it runs on the embedded backends alone.
+A test is marked for the night with `pytest.mark.night("why")`. Of the tests in a browser, the gate runs only
+`WALKS`. On PostgreSQL, Redis and S3, the gate runs the tests of this project's SQL, locks, migrations, queues
+and files, and a sample of each operation. It runs tests that use these backends only indirectly on the
+embedded backends alone.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import chosen_backends
 
 ROOT = Path(__file__).parent.parent
 
-# They reach the backends by way of pages, HTTP and commands, whose queries other tests run.
+# The tests in these folders use the backends only through pages, HTTP and commands, whose queries other tests
+# run.
 PASS_THROUGH = (
     "tests/agents/*",
     "tests/app/*",
@@ -79,29 +81,30 @@ PASS_THROUGH = (
     "contract-tests/test_published_document.py",
 )
 
-# Of these folders, they have SQL of their own.
+# The files in these folders that have SQL of their own.
 STAY = ("tests/app/test_live_pages.py", "tests/app/test_fingerprints.py")
 
-# The gate's browser opens every page with long and hostile texts, looks for barriers, and follows changes.
+# The browser tests of the gate. They open every page with long and hostile texts, check accessibility, and
+# follow changes.
 WALKS = ("tests/browser/test_hostile_texts.py", "tests/browser/test_live.py")
 
 
 def is_left_to_the_night(item: pytest.Item) -> bool:
-    """Say whether the gate does without a test, on the backends of this run."""
+    """Return whether the gate omits a test on the backends of this run."""
     if item.get_closest_marker("night") or _is_longer_walk(item.path):
         return True
     return not item.get_closest_marker("production") and _passes_through(item.path)
 
 
 def is_left_whole(path: Path) -> bool:
-    """Say whether the gate does without every test of a file, so that nothing need be imported for it."""
+    """Return whether the gate omits every test in a file, so that it need not be imported."""
     if path.suffix != ".py" or not path.name.startswith("test_"):
         return False
     return _is_longer_walk(path) or (_passes_through(path) and "mark.production" not in path.read_text())
 
 
 def _is_longer_walk(path: Path) -> bool:
-    """Say whether a file walks through pages in a browser, and is none of those that the gate runs."""
+    """Return whether a file has browser tests that the gate does not run."""
     name = path.relative_to(ROOT).as_posix()
     return name.startswith("tests/browser/") and name not in WALKS
 

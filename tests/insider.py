@@ -1,4 +1,7 @@
-"""The insider has all credentials, sends any bytes, and reads errors by their names in the document."""
+"""A test client that has all credentials and sends arbitrary bytes.
+
+It reads errors by their names in the document.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,15 @@ if TYPE_CHECKING:
 LONGEST_REFUSAL_BYTES = 400
 HEADERS_OF_HTTP = {"connection", "content-length", "content-type", "date", "keep-alive"}
 
-# What is refused before any operation is reached: by the server, the router and the limit on bodies.
+# Errors of requests that are refused before an operation is reached: by the server, the router and the body
+# limit.
 BEFORE_OPERATIONS = {400: "BadRequest", 404: "NotFound", 405: "MethodNotAllowed"}
 
 
 class Insider:
-    """Sends whatever bytes it likes to any operation, with Alice's token and the publisher's secret.
+    """Sends arbitrary bytes to any operation, with Alice's token and the publisher's secret.
 
-    The monitor it names is Alice's and there to be changed; the article does not exist.
+    Its requests name a monitor of Alice's, which they may change, and an article that does not exist.
     """
 
     def __init__(self, service: RunningService, alice: Player) -> None:
@@ -51,7 +55,7 @@ class Insider:
     def write(
         self, operation_id: str, *headers: str, body: bytes = b"", query: str = "", **path_values: str
     ) -> bytes:
-        """Write a request that security lets in; headers come on top of the credentials."""
+        """Return a request with valid credentials, and additional headers."""
         operation = self._document.operations[operation_id]
         credentials = [
             self._credentials[name] for each in operation.definition["security"][:1] for name in each
@@ -60,20 +64,20 @@ class Insider:
         return request(operation.method.upper(), target, *credentials, *headers, body=body)
 
     def content_type(self, operation_id: str) -> str:
-        """Return the header with the first media type the operation takes."""
+        """Return the Content-Type header with the first media type that the operation accepts."""
         media_type = next(iter(self._document.operations[operation_id].definition["requestBody"]["content"]))
         return f"Content-Type: {media_type}"
 
     def post(self, operation_id: str, body: bytes, *headers: str) -> Answer:
-        """Send a body; headers replace the operation's Content-Type."""
+        """Send a body, and return the response. `headers` replace the operation's Content-Type."""
         headers = headers or (self.content_type(operation_id),)
         return exchange(self.address, self.write(operation_id, *headers, body=body))
 
     def refusal(self, answer: Answer, operation_id: str | None = None) -> str:
-        """Return the name of an error that is in every way as the operation promises it.
+        """Return the name of the error in a response, after comparing the response with the document.
 
-        Without an operation it must be one of those that belong to none. The field it begins with follows
-        the name: `invalid_field: url`.
+        Without an operation, the error must be one that belongs to no operation. If the sentence begins with
+        a field, the field follows the name, as in `invalid_field: url`.
         """
         response = self._response(answer.status, operation_id)
         content = response["content"][JSON]
@@ -95,7 +99,7 @@ class Insider:
         return response
 
     def _match(self, name: str, body: Mapping[str, str]) -> tuple[int, str] | None:
-        """Return how closely the body fits the error, and what to call it."""
+        """Return how closely the body matches the error, and the name to report."""
         template = self._templates[name]
         if template.sentence is None:
             return (len(str(body)), name) if body == template.body else None
@@ -108,7 +112,7 @@ class Insider:
 
 
 def look_at_what_is_stored(service: RunningService) -> list[Any]:
-    """Return what every accepted write changes, and no background task does."""
+    """Return the stored values that every accepted write changes and no background task changes."""
 
     async def read_rows() -> list[Any]:
         monitors = Monitor.all().order_by("id").values_list("id", "updated_at")

@@ -1,4 +1,4 @@
-"""Intercepts messages, so that a test sees them instead of a worker."""
+"""Intercepts task messages, so that a test receives them instead of a worker."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def intercept_messages(monkeypatch: pytest.MonkeyPatch, note: Callable[[str, float], None]) -> None:
-    """Tell `note` the argument and the delay of what this thread would send.
+    """Call `note` with the argument and delay of each task message that this thread would send.
 
-    Services in other threads send theirs as always.
+    The messages are not sent. Services in other threads send their messages as usual.
     """
 
     async def noted(_: Task, argument: str, delay_seconds: float = 0) -> None:

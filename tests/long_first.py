@@ -1,4 +1,4 @@
-"""Has every worker begin with tests that take long, so that none is busy alone at the end."""
+"""Makes every worker begin with long tests, so that no worker is the last to finish because of one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def put_long_first(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Sort the tests that say `long`, the longest first, into the workers' parts.
+    """Distribute the tests that are marked `long` to the workers' shares, longest first.
 
-    `--dist=worksteal` hands out the items in one slice a worker, and the slices may differ by one.
+    `--dist=worksteal` gives each worker one slice of the items. The sizes of the slices may differ by one.
     """
     workers = getattr(config, "workerinput", {"workercount": 1})["workercount"]
     long = sorted((item for item in items if _seconds(item)), key=_seconds, reverse=True)

@@ -1,12 +1,12 @@
-"""Moments for rows that are due or over at once."""
+"""Times for rows that must already be due or over."""
 
 from datetime import UTC, datetime, timedelta
 
 
 def a_second_ago() -> datetime:
-    """Return a time that is past by the service's clock too.
+    """Return a time that is also in the past according to the service's clock.
 
-    That clock is the database's. Between two readings it is carried on, and may be milliseconds behind
-    this one.
+    That clock follows the database's clock. Between two readings of the database's clock, it may be
+    milliseconds behind this process's clock.
     """
     return datetime.now(UTC) - timedelta(seconds=1)

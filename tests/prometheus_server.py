@@ -1,4 +1,7 @@
-"""A real Prometheus on a port that the kernel chose. It scrapes and evaluates our rules once a second."""
+"""Runs a real Prometheus on a free port.
+
+It scrapes metrics and evaluates this project's rules once a second.
+"""
 
 from __future__ import annotations
 
@@ -21,26 +24,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prometheus:
-    """A server that answers PromQL."""
+    """A running Prometheus server."""
 
     url: str
 
     def ask(self, expression: str) -> list[dict[str, Any]]:
-        """Return the series that an expression finds now. Fails if Prometheus does not understand it."""
+        """Return the series that a PromQL expression currently matches.
+
+        Fails if the expression is invalid.
+        """
         answer = httpx.get(f"{self.url}/api/v1/query", params={"query": expression}, timeout=30).json()
         assert answer["status"] == "success", f"{answer['error']}: {expression}"
         found: list[dict[str, Any]] = answer["data"]["result"]
         return found
 
     def read_rules(self) -> list[dict[str, Any]]:
-        """Return the rules, each with its `health`: `ok` once it was evaluated without an error."""
+        """Return the rules. The `health` of a rule is `ok` after it was evaluated without an error."""
         groups = httpx.get(f"{self.url}/api/v1/rules", timeout=30).json()["data"]["groups"]
         return [rule for group in groups for rule in group["rules"]]
 
 
 @contextmanager
 def running_prometheus(folder: Path, rules: Path, metrics_urls: Sequence[str]) -> Iterator[Prometheus]:
-    """Read the metrics at these URLs until the block ends."""
+    """Run a Prometheus that scrapes these URLs until the block ends."""
     targets = [httpx.URL(url).netloc.decode() for url in metrics_urls]
     configuration = {
         "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
@@ -59,7 +65,7 @@ def running_prometheus(folder: Path, rules: Path, metrics_urls: Sequence[str]) -
     try:
         wait_for_port(port)
         url = f"http://127.0.0.1:{port}"
-        wait_until(lambda: httpx.get(f"{url}/-/ready").is_success)  # until then every answer is 503
+        wait_until(lambda: httpx.get(f"{url}/-/ready").is_success)  # until then, it returns 503
         yield Prometheus(url)
     finally:
         process.terminate()

@@ -17,7 +17,7 @@ TESTS = ROOT / "tests"
 SOURCES = Path("src/monitoring")
 BIN = Path(sys.executable).parent
 
-# What is no room: how a path begins, and the tests that are about it.
+# Maps path prefixes outside of the packages ("rooms") to the tests for them.
 ELSEWHERE = {
     "openapi.yaml": ["contract-tests/test_document.py", "contract-tests/test_examples.py"],
     "README.md": ["tests/test_docs.py"],
@@ -30,7 +30,7 @@ ELSEWHERE = {
 
 
 def main() -> int:
-    """Print and run what there is to do; return 1 if any of it fails."""
+    """Print and run the necessary checks. Return 1 if any of them fails."""
     room = sys.argv[1] if len(sys.argv) > 1 else ""
     if room and not (TESTS / room).is_dir():
         print(f"No room is called {room!r}; rooms are {', '.join(list_rooms())}")  # noqa: T201 - a command
@@ -44,14 +44,14 @@ def main() -> int:
         print(f"Only `make test` has tests of {' '.join(left)}", flush=True)  # noqa: T201
     types = subprocess.Popen([BIN / "mypy"], cwd=ROOT)
     statuses = [run("ruff", "check", "--quiet", "."), run("ruff", "format", "--check", "--quiet", ".")]
-    for folder in ("tests/", "contract-tests/", "faults/"):  # each has a conftest.py of its own
+    for folder in ("tests/", "contract-tests/", "faults/"):  # each has its own conftest.py
         chosen = [test for test in tests if test.startswith(folder)]
         statuses += [run("pytest", "-n", "auto", "--dist=worksteal", *chosen)] if chosen else []
     return int(any([*statuses, types.wait()]))
 
 
 def list_changes() -> list[str]:
-    """Return the files that differ from where this branch left main, and the new ones."""
+    """Return the files that differ from the commit at which this branch left main, and the new files."""
     main_branch = "main" if ask("rev-parse", "--verify", "--quiet", "main") else "origin/main"
     [start] = ask("merge-base", "HEAD", main_branch) or ["HEAD"]
     changed = ask("diff", "--name-only", start) + ask("ls-files", "--others", "--exclude-standard")
@@ -59,14 +59,14 @@ def list_changes() -> list[str]:
 
 
 def find_tests(path: str) -> list[str]:
-    """Return the tests that are about a file: files and folders that are there."""
+    """Return the existing test files and folders for a file."""
     place = Path(path)
     if place.is_relative_to(SOURCES):
         name = place.relative_to(SOURCES).parts[0].removesuffix(".py")
         found = [f"tests/{name}", f"tests/test_{name}.py"]
     elif place.name.startswith("test_") and place.suffix == ".py":
         found = [] if place.name.startswith("test_fuzzing") else [path]
-    elif place.is_relative_to("tests") and len(place.parts) > 2:  # what a room's tests share
+    elif place.is_relative_to("tests") and len(place.parts) > 2:  # a file that a room's tests share
         found = [f"tests/{place.parts[1]}"]
     else:
         found = next((tests for beginning, tests in ELSEWHERE.items() if path.startswith(beginning)), [])
@@ -74,12 +74,12 @@ def find_tests(path: str) -> list[str]:
 
 
 def list_rooms() -> list[str]:
-    """Return the names that `ROOM` can have."""
+    """Return the valid values of `ROOM`."""
     return sorted(folder.name for folder in TESTS.iterdir() if any(folder.rglob("test_*.py")))
 
 
 def ask(*arguments: str) -> list[str]:
-    """Return the lines that git prints."""
+    """Return the lines that a git command prints."""
     command = ["git", *arguments]
     answer = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     return answer.stdout.splitlines()

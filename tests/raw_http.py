@@ -1,4 +1,4 @@
-"""HTTP over a bare socket, to send exactly the bytes a test wants, and a server to send them to."""
+"""Sends exact bytes of HTTP over a plain socket, and serves an application to send them to."""
 
 import json
 import socket
@@ -22,7 +22,7 @@ Address = tuple[str, int]
 
 
 class ServedApp(Protocol):
-    """An application that has errors for requests which never reach it."""
+    """An application with errors for requests that never reach it."""
 
     catalogue: Catalogue
 
@@ -31,7 +31,7 @@ class ServedApp(Protocol):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back; header names are in lower case."""
+    """A response. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -43,7 +43,10 @@ class Answer:
 
 
 def request(method: str, target: str, *headers: str, body: bytes = b"") -> bytes:
-    """Write a request; a body gets its Content-Length, unless a header says how it is framed."""
+    """Return the bytes of a request.
+
+    A Content-Length is added for a body, unless a header already frames it.
+    """
     framed = any(header.lower().startswith(("content-length", "transfer-encoding")) for header in headers)
     length = [f"Content-Length: {len(body)}"] if body and not framed else []
     head = "\r\n".join([f"{method} {target} HTTP/1.1", "Host: test", *headers, *length])
@@ -51,14 +54,14 @@ def request(method: str, target: str, *headers: str, body: bytes = b"") -> bytes
 
 
 def chunked(*chunks: bytes) -> bytes:
-    """Frame a body as chunks."""
+    """Return a body in chunked encoding."""
     return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
 
 
 def exchange(address: Address, *pieces: bytes) -> Answer:
-    """Send pieces one after the other on a new connection and read one answer."""
+    """Send pieces one at a time on a new connection, and read one response."""
     with connect(address) as connection:
-        with suppress(ConnectionError):  # a server that refuses may close before it has read all
+        with suppress(ConnectionError):  # a refusing server may close before it has read everything
             for piece in pieces:
                 connection.sendall(piece)
         return read_answer(connection, has_body=not pieces[0].startswith(b"HEAD "))
@@ -66,14 +69,14 @@ def exchange(address: Address, *pieces: bytes) -> Answer:
 
 @contextmanager
 def connect(address: Address) -> Iterator[socket.socket]:
-    """Open a connection that sends every piece at once as it is given."""
+    """Open a connection that sends each piece immediately."""
     with socket.create_connection(address, timeout=TIMEOUT_SECONDS) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         yield connection
 
 
 def read_answer(connection: socket.socket, *, has_body: bool = True) -> Answer:
-    """Read one answer, framed by Content-Length; an interim `100 Continue` is passed over."""
+    """Read one response, framed by Content-Length. Skip an interim response `100 Continue`."""
     with connection.makefile("rb") as stream:
         status = int(stream.readline().split()[1])
         headers = _read_headers(stream)
@@ -90,7 +93,7 @@ def _read_headers(stream: BinaryIO) -> dict[str, str]:
 
 @contextmanager
 def served(app: ServedApp, limits: ConnectionLimits | None = None) -> Iterator[Address]:
-    """Serve an application as `monitoring serve` does, in a thread with a loop of its own."""
+    """Serve an application as `monitoring serve` does, in a thread with its own event loop."""
     limits = limits or ConnectionLimits()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(

@@ -1,4 +1,4 @@
-"""Tables for test databases, copied from a migrated one, which takes a fraction of the time."""
+"""Creates the tables of test databases as copies of a migrated database, which saves much time."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
     from monitoring.settings import Settings
 
-_making = Lock()  # two services may start on one database
+_making = Lock()  # two services may start on the same database
 _made: set[str] = set()
 _originals: dict[str, str] = {}
 _shared_folder: Path | None = None
 
 
 def share(folder: Path) -> None:
-    """Migrate once for all processes that share this folder. Migrating takes seconds."""
+    """Migrate only once for all processes that share this folder, because migrating takes seconds."""
     global _shared_folder  # noqa: PLW0603 - as process-wide as the originals
     _shared_folder = folder
     _originals.clear()
 
 
 def make_tables(settings: Settings) -> None:
-    """Bring a database up to date. One that is empty becomes a copy."""
+    """Migrate a database. If it is empty, copy a migrated database instead."""
     url = settings.database_url.get_secret_value()
     with _making:
         if url in _made:
@@ -54,7 +54,7 @@ def make_tables(settings: Settings) -> None:
 
 
 def _original(settings: Settings, kind: str) -> str:
-    """Return the URL of the database that all are copies of."""
+    """Return the URL of the migrated database that is copied."""
     if kind not in _originals:
         with _locked(_shared_folder or chosen_backends.folder()) as folder:
             make = _make_postgresql if kind == "postgresql" else _make_sqlite
@@ -63,7 +63,7 @@ def _original(settings: Settings, kind: str) -> str:
 
 
 def _make_postgresql(settings: Settings, folder: Path) -> str:
-    """Make a database on this process's server, of the statements in the folder if they are there."""
+    """Create a database on this process's server, from the SQL statements in the folder if they exist."""
     url, statements = chosen_backends.postgres().create_database(), folder / "made.sql"
     if statements.exists():
         fill_database(url, statements.read_text())
@@ -82,14 +82,14 @@ def _make_sqlite(settings: Settings, folder: Path) -> str:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[Path]:
-    """Let one process after the other use a folder."""
+    """Lock a folder, so that only one process uses it at a time."""
     with (folder / "lock").open("w") as lock:
         flock(lock, LOCK_EX)
         yield folder
 
 
 def _migrate(settings: Settings) -> None:
-    with ThreadPoolExecutor(1) as thread:  # the caller's may have a loop that runs
+    with ThreadPoolExecutor(1) as thread:  # the caller's thread may have a running event loop
         thread.submit(lambda: asyncio.run(migrate(settings))).result()
 
 

@@ -1,4 +1,4 @@
-"""Real PostgreSQL and Redis servers on free ports."""
+"""Starts real PostgreSQL and Redis servers on free ports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REDIS_DATABASES = 4096
 
 @dataclass
 class RedisServer:
-    """One Redis without persistence; it can be stopped and started again on the same port."""
+    """A Redis server without persistence. It can be stopped, and started again on the same port."""
 
     port: int
     _process: subprocess.Popen[bytes] | None = None
@@ -42,7 +42,7 @@ class RedisServer:
         return self._process.pid if self._process else None
 
     def new_database(self) -> str:
-        """Return the URL of a database that nobody else has."""
+        """Return the URL of a database that nothing else uses."""
         return f"redis://127.0.0.1:{self.port}/{next(self._numbers)}"
 
     def start(self) -> None:
@@ -75,7 +75,7 @@ class PostgresServer:
 
     @property
     def process_id(self) -> int:
-        """The postmaster's; the server is running."""
+        """The process id of the postmaster. The server must be running."""
         return int((self.folder / "cluster" / "postmaster.pid").read_text().split()[0])
 
     def initialise(self) -> None:
@@ -94,12 +94,13 @@ class PostgresServer:
             self._psql = None
 
     def name_database(self) -> str:
-        """Return the URL of a database that has yet to be made."""
+        """Return the URL for a new database, which does not exist yet."""
         return f"postgresql://tests@127.0.0.1:{self.port}/test_{next(self._numbers)}?sslmode=disable"
 
     def make_database(self, url: str, template_url: str | None = None) -> None:
-        """Make a database: an empty one, or a copy of one to which nobody is connected."""
-        # Copying its files takes half of the default, which writes each page to the log as well.
+        """Create an empty database, or a copy of a database that has no connections."""
+        # Copying the files takes half as long as the default strategy, which also writes each page to the
+        # log.
         template = f" TEMPLATE {_name_in(template_url)} STRATEGY file_copy" if template_url else ""
         self._tell(f"CREATE DATABASE {_name_in(url)}{template}")
 
@@ -110,11 +111,11 @@ class PostgresServer:
         return url
 
     def drop_database(self, url: str) -> None:
-        """Drop a database that was created here, whoever is still connected to it."""
+        """Drop a database that was created here, even if it still has connections."""
         self._tell(f"DROP DATABASE IF EXISTS {_name_in(url)} WITH (FORCE)")
 
     def _tell(self, statement: str) -> None:
-        """Have a statement executed by a psql that stays: starting one takes as long as a copy."""
+        """Execute an SQL statement in a psql that keeps running. Starting a psql takes as long as a copy."""
         if not self._psql or self._psql.poll() is not None:
             self._psql = subprocess.Popen(
                 [
@@ -157,14 +158,14 @@ def running_postgres() -> AbstractContextManager[PostgresServer]:
 
 @contextmanager
 def running_cluster(kind: type[Postgres]) -> Iterator[Postgres]:
-    find_program("initdb")  # before there is anything to clear up
+    find_program("initdb")  # before anything needs to be cleaned up
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres")
     server = kind(folder, port=0)
     try:
         server.initialise()
-        server.port = find_free_port()  # only now: somebody else may take it in the seconds before
+        server.port = find_free_port()  # as late as possible, because another program may take the port
         server.start()
         yield server
     finally:
@@ -174,18 +175,18 @@ def running_cluster(kind: type[Postgres]) -> Iterator[Postgres]:
 
 
 def is_empty(url: str) -> bool:
-    """Say whether a database has no tables."""
+    """Return whether a database has no tables."""
     question = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
     return _ask_for("psql", "-Atc", question, url) == "0\n"
 
 
 def read_statements(url: str) -> str:
-    """Return the statements that make another database what this one is."""
+    """Return the SQL statements that recreate a database."""
     return _ask_for("pg_dump", "--no-owner", url)
 
 
 def fill_database(url: str, statements: str) -> None:
-    """Execute statements in a database."""
+    """Execute SQL statements in a database."""
     _ask_for("psql", "-Xqv", "ON_ERROR_STOP=1", url, told=statements)
 
 

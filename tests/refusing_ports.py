@@ -1,6 +1,7 @@
-"""Ports that refuse every connection though a server listens: something else on the machine closes them.
+"""Reserves ports that refuse every connection even if a server listens, because another program closes them.
 
-The kernel gives them to servers like any other port. A test with such a server fails, or waits for ever.
+The kernel assigns such ports to servers like any other port. A test with such a server would fail or wait
+forever.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ _held: list[socket.socket] = []
 
 
 def hold_refusing_ports() -> None:
-    """Bind the refusing ports of loopback until this process ends, so that the kernel gives nobody one."""
+    """Bind the refusing loopback ports until this process ends, so that no server gets one."""
     first, last = map(int, EPHEMERAL.read_text().split())
     for port in range(first, last + 1):
-        with suppress(OSError):  # somebody has the port
+        with suppress(OSError):  # the port is in use
             if _refuses(port):
                 held = socket.socket()
                 held.bind((LOOPBACK, port))

@@ -1,4 +1,7 @@
-"""The database of 0.1, the release before this one. When 0.2 is out, this becomes the database of 0.2."""
+"""Creates the database of release 0.1, which is the previous release.
+
+When 0.2 is published, this must become the database of 0.2.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ FIRST_SINCE = "0003_revoked_tokens"
 
 
 async def install_release_before(settings: Settings) -> None:
-    """Bring an empty database to the schema of the release before."""
+    """Create the previous release's schema in an empty database."""
     async with open_database(settings) as database:
         with database.activate():
             async with transaction() as connection:
@@ -28,7 +31,7 @@ async def install_release_before(settings: Settings) -> None:
 
 
 async def pretend_to_be_migrated_by(settings: Settings, *migrations: str) -> None:
-    """Note migrations of later releases as applied."""
+    """Record migrations of later releases as applied."""
     async with open_database(settings) as database:
         with database.activate():
             async with transaction() as connection:

@@ -1,4 +1,4 @@
-"""A command of the service in its own process, with the processes that it starts."""
+"""Runs a command of the service in its own process, with the processes that it starts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RunningCommand:
-    """A command, and what it says."""
+    """A running command and its log."""
 
     def __init__(self, process: ForkedCommand | subprocess.Popen[bytes], log: Path) -> None:
         self._process = process
@@ -39,19 +39,22 @@ class RunningCommand:
 
     @property
     def forking(self) -> list[int]:
-        """The ids of the processes that its children are forked from: one, unless one is being replaced."""
+        """The ids of the processes from which the command's children are forked.
+
+        There is one, unless one is being replaced.
+        """
         return [
             child for child in _children_of(self._process.pid) if b"forkserver" in _read_command_line(child)
         ]
 
     @property
     def children(self) -> set[int]:
-        """The ids of the processes that do its work, if it does not do it itself."""
+        """The ids of the child processes that do the command's work, if the command does not do it itself."""
         return {child for parent in self.forking for child in _children_of(parent)}
 
     @property
     def base_url(self) -> str:
-        """Where it listens, once it does."""
+        """The URL on which the command listens. Waits until the command listens."""
         wait_until(lambda: LISTENING.search(self._log.read_text()) or self.has_ended)
         listening = LISTENING.search(self._log.read_text())
         assert listening, self.lines
@@ -59,11 +62,11 @@ class RunningCommand:
 
     @property
     def open_files(self) -> int:
-        """How many files it may have open."""
+        """The maximum number of files that the command may have open."""
         return resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE)[0]
 
     def locks_on(self, file: Path) -> list[str]:
-        """Return the POSIX locks that it holds on a file, as proc_locks(5) writes them."""
+        """Return the POSIX locks that the command holds on a file, in the format of proc_locks(5)."""
         inode = str(file.stat().st_ino)
         locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
         return [
@@ -80,16 +83,19 @@ class RunningCommand:
         return parts.hostname, parts.port
 
     def signal(self, number: Signals) -> None:
-        """Send a signal and wait until it has arrived: a second one would be the same as the first."""
+        """Send a signal and wait until it is delivered.
+
+        Otherwise, a second signal could be merged with it.
+        """
         self._process.send_signal(number)
         wait_until(lambda: self.has_ended or not _has_pending_signals(self._process.pid))
 
     def wait(self) -> int:
-        """Return the exit status, negative for a signal's, once it has ended."""
+        """Wait until the command has ended, and return its exit status, which is negative after a signal."""
         return self._process.wait(TIMEOUT_SECONDS)
 
     def kill(self) -> None:
-        """End it by `kill -9`."""
+        """End the command with `kill -9`."""
         self._process.kill()
         self._process.wait(TIMEOUT_SECONDS)
 
@@ -102,7 +108,7 @@ class RunningCommand:
 def running_command(
     installation: Installation, *arguments: str, within: Sequence[str] = (), **environment: str
 ) -> Iterator[RunningCommand]:
-    """Run a command until the block ends, or until the block ends it. The program in `within` starts it."""
+    """Run a command until the block ends. `within` is a program that starts the command, if any."""
     log = installation.folder / f"log of {' '.join(arguments)}"
     with log.open("w") as output:
         settings = installation.environment | environment
@@ -120,7 +126,7 @@ def running_command(
 
 
 def is_alive(process_id: int) -> bool:
-    """Say whether a process does anything still; who has ended may be waiting to be noticed."""
+    """Return whether a process is still running. A process that has ended may still exist as a zombie."""
     with suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False

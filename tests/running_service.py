@@ -1,4 +1,4 @@
-"""The service on a real socket, with its own thread, database and folder. One process can have several."""
+"""Runs the service on a real socket, with its own thread, database and folder. A process can run several."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WEBHOOK_SECRET = "a-webhook-secret-of-the-tests"
 
 
 class RunningService:
-    """A service that answers at `base_url`, and translates; `run` lets tests reach behind its back."""
+    """A service that serves `base_url` and translates. With `run`, tests can access its backends directly."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -47,7 +47,7 @@ class RunningService:
         return f"http://127.0.0.1:{self.port}"
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run a coroutine on the service's loop, with its backends active."""
+        """Run a coroutine on the service's event loop, with its backends active."""
 
         async def run_with_backends() -> Result:
             with self.app.backends.activate():
@@ -79,14 +79,14 @@ class RunningService:
         asyncio.run(serve())
 
     async def _work(self) -> None:
-        """Be the worker and the checker that the service has not in itself when its queue is on Redis."""
+        """Run the worker and checker, which the service does not run itself if its queue is in Redis."""
         if self.settings.redis_url:
             async with open_backends(self.settings) as backends, run_worker(backends), run_checker(backends):
                 await asyncio.Event().wait()
 
 
 def make_settings(folder: Path, **changes: Any) -> Settings:
-    """Describe a service with the backends of a folder, which are empty. None means: not set."""
+    """Return settings for a service with the backends of a folder, which are empty. None means: not set."""
     described = _describe(folder, **changes)
     chosen_backends.make_database(described.database_url.get_secret_value())
     return described
@@ -120,14 +120,14 @@ def _describe(folder: Path, **changes: Any) -> Settings:
         "rate_limit_pings": "100000/60",
         "rate_limit_token": "100000/60",
         "rate_limit_webhook_failures": "100000/60",
-        "sweep_interval_seconds": 2,  # few tests wait for the sweep, and each service sweeps until it ends
+        "sweep_interval_seconds": 2,  # few tests wait for a sweep, and every service sweeps until it ends
         "rate_limit_check_now": "100000/60",
         "rate_limit_notifications": "100000/60",
         "rate_limit_sign_in": "100000/60",
         "rate_limit_sign_in_address": "100000/60",
         "rate_limit_sign_in_email": "1000000/60",
         "rate_limit_confirmations": "100000/60",
-        "smtp_url": "smtp://127.0.0.1:1?tls=none",  # nobody listens
+        "smtp_url": "smtp://127.0.0.1:1?tls=none",  # nothing listens there
         "email_from": "Monitoring <monitoring@example.com>",
         "session_cookie_secure": False,
         **NO_CHECKS,

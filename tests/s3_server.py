@@ -1,6 +1,7 @@
-"""A real S3 server on a free port: `rclone serve s3`, which checks signatures and keeps objects in a folder.
+"""Runs a real S3 server on a free port.
 
-The alternative, moto, keeps objects in memory and checks no signatures. It honours If-Match; rclone does not.
+The server is `rclone serve s3`, which checks signatures and stores objects in a folder. The alternative,
+moto, keeps objects in memory and checks no signatures. However, moto supports If-Match, and rclone does not.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ UPLOAD_IN_PROGRESS = ".rclone_temp_put_"
 
 @dataclass
 class S3Server:
-    """One S3 server with a bucket; it can be killed and started again on the same port, with its objects."""
+    """An S3 server with a bucket.
+
+    It can be killed, and started again on the same port with the same objects.
+    """
 
     folder: Path
     port: int
@@ -45,7 +49,7 @@ class S3Server:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the variables an operator sets, beside BLOG_STORAGE_URL."""
+        """Return the environment variables that an operator sets in addition to BLOG_STORAGE_URL."""
         return {
             "AWS_ACCESS_KEY_ID": ACCESS_KEY_ID,
             "AWS_SECRET_ACCESS_KEY": SECRET_ACCESS_KEY,
@@ -62,7 +66,7 @@ class S3Server:
             "serve", "s3", str(self.folder),
             "--addr", f"127.0.0.1:{self.port}",
             "--auth-key", f"{ACCESS_KEY_ID},{SECRET_ACCESS_KEY}",
-            "--config", "",  # no file of whoever runs the tests
+            "--config", "",  # not the user's own file
             "--log-level", "ERROR",
         ]
         # fmt: on
@@ -70,10 +74,11 @@ class S3Server:
         wait_for_port(self.port)
 
     def stop(self) -> None:
-        """Kill the server in the middle of whatever it does.
+        """Kill the server, whatever it is doing.
 
-        An object that was being replaced can be gone then: unlike S3, rclone deletes the old file before it
-        renames the new one. It is never half there, and there again once the put was repeated.
+        An object that was being replaced may then be missing, because rclone, unlike S3, deletes the old file
+        before it renames the new file. The object is never incomplete, and exists again once the PUT is
+        repeated.
         """
         if self._process:
             self._process.kill()
@@ -85,7 +90,7 @@ class S3Server:
         return f"{self.url}/place-{next(self._numbers)}"
 
     def read_objects(self, prefix: str = "") -> dict[str, bytes]:
-        """Read every object below a prefix of the bucket, by path, even while the server is down."""
+        """Return every object under a prefix of the bucket, by path, even while the server is down."""
         bucket = self.folder / BUCKET
         return {
             path.relative_to(bucket).as_posix(): path.read_bytes()

@@ -1,4 +1,4 @@
-"""The service as operators run it: in one process if it is embedded, else in one for each part of it."""
+"""Runs the service as in production: in one process if embedded, or else in a process for each part."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TIMEOUT_SECONDS = 60.0
 
 
 class Installation:
-    """A folder with its backends, and the environment that the service's commands read."""
+    """A folder with its backends, and the environment variables for the service's commands."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,7 +43,7 @@ class Installation:
             "TRANSLATOR": "pseudo",
             "LOCALES": "es,pt,fr,it,ca",
             "PORT": "0",
-            "TRANSLATION_LEASE_SECONDS": "10",  # what a killed worker had claimed is free again
+            "TRANSLATION_LEASE_SECONDS": "10",  # after a worker was killed, its claims soon expire
             "SWEEP_INTERVAL_SECONDS": "1",
             "CHECKS_AT_ONCE": "0",
             "DNS_SERVERS": "127.0.0.1:1",
@@ -51,14 +51,14 @@ class Installation:
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """The commands that run as long as the service does."""
+        """The commands that run while the service runs."""
         if not chosen_backends.is_production():
             return ("serve",)
         checkers = () if self.environment["CHECKS_AT_ONCE"] == "0" else ("checker",)
         return ("serve", "worker", *checkers)
 
     def run(self, *arguments: str) -> str:
-        """Run a command to its good end and return what it printed."""
+        """Run a command, assert that it succeeds, and return its output."""
         with TemporaryFile("w+") as printed:
             command = ForkedCommand(arguments, self.environment, stdout=printed)
             assert command.wait(TIMEOUT_SECONDS) == 0
@@ -66,12 +66,12 @@ class Installation:
             return printed.read()
 
     def make_tables(self) -> None:
-        """Do what `monitoring migrate` does to an empty database, in a fraction of the time."""
+        """Migrate an empty database as `monitoring migrate` does, but much faster."""
         make_tables(make_settings(self.folder, data_dir=Path(self.environment["DATA_DIR"])))
 
     @contextmanager
     def serve(self) -> Iterator[ServiceProcess]:
-        """Serve, translate and, if the environment wants it, check, until the block ends or ends it."""
+        """Serve, translate and, if configured, make checks, until the block ends or stops the service."""
         with self.log.open("w+") as log:
             running = ServiceProcess(
                 [ForkedCommand([name], self.environment, stderr=log) for name in self.commands]
@@ -88,7 +88,7 @@ class Installation:
 
 
 class ServiceProcess:
-    """A process that answers at `base_url`, and the worker beside it; what ends one ends the other."""
+    """The process that serves `base_url`, and the others of the service. They are stopped together."""
 
     base_url: str
 
@@ -100,19 +100,22 @@ class ServiceProcess:
         return any(process.poll() is not None for process in self._processes)
 
     def limit_memory(self, most_bytes: int) -> None:
-        """Give no process more memory of its own from now on."""
+        """Limit the memory of each process from now on."""
         for process in self._processes:
             resource.prlimit(process.pid, resource.RLIMIT_DATA, (most_bytes, most_bytes))
 
     def stop(self, *signals: Signals, timeout_seconds: float) -> list[int]:
-        """Send signals right after one another and return the exit statuses, negative for a signal's."""
+        """Send signals in immediate succession.
+
+        Return the exit statuses, which are negative after a signal.
+        """
         for signal in signals:
             for process in self._processes:
                 process.send_signal(signal)
         return [process.wait(timeout_seconds) for process in self._processes]
 
     def kill(self) -> None:
-        """Give them no chance to tidy up (`kill -9`)."""
+        """Kill all processes without any cleanup (`kill -9`)."""
         for process in self._processes:
             process.kill()
         for process in self._processes:
@@ -120,7 +123,7 @@ class ServiceProcess:
 
 
 def wait_until(condition: Callable[[], object], timeout_seconds: float = TIMEOUT_SECONDS) -> None:
-    """Look again and again, less often the longer it takes; fails when the time is up."""
+    """Check a condition repeatedly, less often as time passes. Fail when the time is up."""
     began_at = time.monotonic()
     while not condition():
         waited_seconds = time.monotonic() - began_at

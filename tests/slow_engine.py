@@ -1,4 +1,4 @@
-"""A slow LibreTranslate server: it answers when it is told to, in something that is no English."""
+"""A slow LibreTranslate server, which responds on command, with text that is not English."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class SlowEngine:
-    """Counts who waits for a translation; `answer` lets them go, and those who come later."""
+    """Counts requests that wait for a translation. `answer` releases these requests and all later ones."""
 
     def __init__(self) -> None:
         self.waiting_count = 0
@@ -64,7 +64,7 @@ class SlowEngine:
                 self.wfile.write(body)
 
             def handle(self) -> None:
-                with suppress(OSError):  # whoever asked has been stopped
+                with suppress(OSError):  # the client has been stopped
                     super().handle()
 
             def log_message(self, *_: object) -> None: ...

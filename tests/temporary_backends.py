@@ -1,4 +1,4 @@
-"""Backends for one test: a fresh database with every table, opened and active."""
+"""Opens backends for one test: a fresh, active database with all tables."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 ENCRYPTION_KEY = "YSBrZXkgdGhhdCBlbmNyeXB0cyBpbiB0aGUgdGVzdHM="
 SIGNING_KEY = "a signing key for tests which is long enough"
 
-# Who wants checks says so; and no name is ever asked for outside this machine.
+# Tests that need checks enable them. No names outside this machine are resolved.
 NO_CHECKS = {"checks_at_once": 0, "dns_servers": ("127.0.0.1:1",)}
 
 
 def make_settings(folder: Path, **settings: Any) -> Settings:
-    """Describe a service with the backends of the folder, which are empty. The environment is not read."""
+    """Return settings for a service with the backends of the folder, which are empty.
+
+    The environment is not read.
+    """
     described = _describe(folder, **settings)
     chosen_backends.make_database(described.database_url.get_secret_value())
     return described
@@ -41,7 +44,10 @@ async def temporary_backends(
     tasks: Sequence[Task] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Backends]:
-    """Open and activate migrated backends. Models of a test's own get their tables without migrations."""
+    """Open and activate migrated backends.
+
+    The tables of a test's own models are created without migrations.
+    """
     if model_modules is MODEL_MODULES:
         described = _describe(folder, **settings)
         make_tables(described)
@@ -55,7 +61,7 @@ async def temporary_backends(
 
 
 class GivenSettings(Settings):
-    """Settings that are given. To look for others in the environment would take milliseconds."""
+    """Settings from arguments alone. Looking for others in the environment would take milliseconds."""
 
     @classmethod
     def settings_customise_sources(cls, *_: Any, **sources: Any) -> tuple[PydanticBaseSettingsSource]:

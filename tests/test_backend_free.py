@@ -1,4 +1,4 @@
-"""What the production run leaves out, and what it must not leave out."""
+"""Tests which tests the production run omits, and which it must not omit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of docs/running.md for backup and restore: nothing is missing that was promised before."""
+"""Tests the backup and restore commands of docs/running.md: nothing that was promised to clients is lost."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ SECRET = {"X-Webhook-Secret": WEBHOOK_SECRET}
 
 
 def documented(heading: str, word: str) -> str:
-    """Return the one block below a heading that has a word."""
+    """Return the only block of commands under a heading that contains a word."""
     (block,) = (block for block in read_commands(RUNNING, heading) if word in block)
     return block
 
 
 class Place(Installation):
-    """An installation whose operator types what docs/running.md says."""
+    """An installation whose operator runs the commands in docs/running.md."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -47,9 +47,9 @@ class Place(Installation):
         (folder / "data").mkdir()
 
     def type_in(self, commands: str, said: str = "", **variables: str) -> str:
-        """Run commands to their good end and return what they printed."""
+        """Run commands, assert that they succeed, and return their output."""
         done = subprocess.run(
-            ["setsid", "bash", "-euo", "pipefail", "-c", commands],  # setsid: passwords are asked from `said`
+            ["setsid", "bash", "-euo", "pipefail", "-c", commands],  # setsid: passwords are read from `said`
             cwd=self.folder,
             env=self.environment | variables,
             input=said,
@@ -68,7 +68,7 @@ class Place(Installation):
 
 
 class Customers:
-    """A publisher and a holder of a key; what they were promised."""
+    """A publisher and the owner of a key, and what the service has promised them."""
 
     def __init__(self, key: dict[str, Any]) -> None:
         self._key = key
@@ -87,7 +87,7 @@ class Customers:
                 self.monitors.append(answer.json()["id"])
 
     def find(self, service: ServiceProcess) -> tuple[dict[str, str], list[str]]:
-        """Return the articles and monitors that are there, of those that were promised."""
+        """Return the promised articles and monitors that still exist."""
         with self._client(service) as client:
             articles = {
                 slug: article
@@ -106,7 +106,7 @@ class Customers:
 
 
 def back_up_lose_and_restore(place: Place, backup: str, lose: str, *restore: str) -> None:
-    """Lose the database after a backup, restore it, and see that nothing is missing that was in it."""
+    """Back up the database, delete it and restore it. Assert that nothing from the backup is missing."""
     place.run("migrate")
     customers = Customers(place.make_key())
     with place.serve() as service:
@@ -128,7 +128,7 @@ def back_up_lose_and_restore(place: Place, backup: str, lose: str, *restore: str
 
 
 def fetch_storage(place: Place) -> None:
-    """Lay a copy of the storage beside the operator, unless it is there already."""
+    """Copy the blog storage into the operator's folder, unless it is there already."""
     for path, content in chosen_backends.read_blog(place.folder).items():
         file = place.folder / "blog" / path
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Three processes write one database at the same time, be it a SQLite file or PostgreSQL."""
+"""Tests three processes that write to one database concurrently, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ LOCALES = ("es", "pt", "fr", "it", "ca")
 
 
 async def furnish(folder: Path) -> tuple[str, list[str]]:
-    """Make a team whose limit is what the processes create, and due monitors. Return the ids of both."""
+    """Create due monitors, and a team whose limit equals what the processes create.
+
+    Return the ids of both.
+    """
     async with open_backends(make_settings(folder), tasks=()) as backends:
         with backends.activate():
             team = await create_team("Alice's", "business", PROCESSES * CREATED)
@@ -33,7 +36,7 @@ async def furnish(folder: Path) -> tuple[str, list[str]]:
 
 
 def work_at_once(installation: Installation, team_id: str) -> tuple[list[dict[str, list[str]]], list[str]]:
-    """Start all processes when the last is ready, and return their results and complaints."""
+    """Start the work of all processes when the last one is ready, and return their results and errors."""
     script = Path(busy_process.__file__)
     environment = installation.environment | {"PYTHONPATH": str(script.parent), "LOCALES": ",".join(LOCALES)}
     processes = [

@@ -1,4 +1,4 @@
-"""Two checkers as operators run them, one of which is killed, and what monitored servers see."""
+"""Tests two checkers as in production, one of which is killed, and what monitored servers receive."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ TIMEOUTS_SECONDS = (1, 2)
 ANSWER_SECONDS = 0.05
 REFERENCE = "/reference"
 
-# Allows for all the other tests that run at the same time.
+# Long enough for a machine that runs all the other tests at the same time.
 SLACK_SECONDS = 15
 
 
 class LoggingSite:
-    """Answers every path after a moment, so that overlapping checks show, and records when it was asked."""
+    """A server that responds with a delay, to reveal overlapping checks, and records request times."""
 
     def __init__(self) -> None:
         self.asked_at: defaultdict[str, list[float]] = defaultdict(list)
@@ -46,7 +46,7 @@ class LoggingSite:
         self._loop = asyncio.new_event_loop()
 
     def how_many_were_asked(self, times: int, since: float = 0.0) -> int:
-        """Count the paths with so many requests since then."""
+        """Count the paths with at least `times` requests since `since`."""
         logs = list(self.asked_at.values())
         return sum(sum(moment > since for moment in log) >= times for log in logs)
 
@@ -86,7 +86,7 @@ class LoggingSite:
 
 
 async def make_monitors(folder: Path, site: LoggingSite) -> None:
-    """Make monitors that are all due at once, each with its own path."""
+    """Create monitors that are all due immediately, each with its own path."""
     async with open_backends(make_settings(folder)) as backends:
         with backends.activate():
             for timeout_seconds in TIMEOUTS_SECONDS:

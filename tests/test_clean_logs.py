@@ -1,4 +1,4 @@
-"""A traceback in the log of a service fails the test, whichever process the service is in."""
+"""Tests that a traceback in a service's log fails the test, in whichever process the service runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md names every file: its recipes are held against the files that mention a precedent."""
+"""Tests that the recipes in CONTRIBUTING.md name every file that mentions their precedent."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 CODE = re.compile(r"`([^`]+)`")
 PATH = re.compile(r"`((?:src|tests|contract-tests|docs)/[\w/*.-]+|openapi\.yaml|pyproject\.toml)`")
 
-# A recipe names every file here that mentions its precedent. Of tests and docs it names the important ones.
+# Here, a recipe must name every file that mentions its precedent. Of tests and docs, it names the important
+# ones.
 COMPLETE = ("openapi.yaml", "src/monitoring/*")
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to add a thing of a kind: the words of one that is there, and the files of its list."""
+    """A recipe for adding something of a kind: the text with its precedent, and its list of files."""
 
     title: str
     text: str
 
     @property
     def precedent(self) -> re.Pattern[str]:
-        """Match a word of the thing that is there."""
+        """A pattern that matches the names of the recipe's precedent."""
         [sentence] = re.findall(r"^Precedent: ([^.]*(?:\.[^. \n][^.]*)*)\.(?:\s|$)", self.text, re.MULTILINE)
         return re.compile("|".join(rf"\b{re.escape(word)}" for word in CODE.findall(sentence)))
 
     @property
     def files(self) -> set[str]:
-        """Return the paths and patterns before the colons of the list."""
+        """The paths and patterns before the colons in the recipe's list."""
         heads = [line.partition(": ")[0] for line in self.text.splitlines() if line.startswith("- ")]
         return {path for head in heads for path in CODE.findall(head)}
 

@@ -1,4 +1,4 @@
-"""A test that needs a missing program is skipped and counted, or fails where programs are demanded."""
+"""Tests that a test whose program is missing is skipped and counted, or fails if programs are demanded."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_what_is_skipped_for_another_reason():
 
 
 def run_tests(folder: Path, *options: str) -> tuple[int, list[str]]:
-    """Return the exit status of a run of these tests, and what it printed."""
+    """Run the tests in TESTS, and return the exit status and the output lines."""
     (folder / "test_things.py").write_text(TESTS)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "debian_programs", *options],

@@ -1,4 +1,7 @@
-"""The deployment files fit together and name only existing settings. No container or network is needed."""
+"""Tests that the deployment files are consistent and name only existing settings.
+
+No container or network is needed.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +41,9 @@ DEFAULTS = {row.name: row.default for row in describe_settings()}
 SETTINGS = set(DEFAULTS)
 FOREIGN = re.compile(r"PATH|OPENSSL_CONF|PYTHON[A-Z]+|AWS_[A-Z_]+")
 
-POSTGRESQL_CONNECTIONS = 100 - 3  # its default, less those for the superuser
+POSTGRESQL_CONNECTIONS = 100 - 3  # the default, minus the connections for the superuser
 
-# A process that is told to stop ends at most this long after SHUTDOWN_TIMEOUT_SECONDS.
+# A process that is stopped ends at most this long after SHUTDOWN_TIMEOUT_SECONDS.
 ENDING_SECONDS = DROPPING_SECONDS + REACTION_SECONDS
 
 Manifest = dict[str, Any]
@@ -74,7 +77,7 @@ def read_manifests(folder: Path) -> list[Manifest]:
 
 
 def read_unit(name: str) -> ConfigParser:
-    unit = ConfigParser(interpolation=None, strict=False)  # EnvironmentFile= appears twice
+    unit = ConfigParser(interpolation=None, strict=False)  # because EnvironmentFile= appears twice
     unit.optionxform = str  # type: ignore[assignment, method-assign] # systemd's names have capitals
     unit.read(ROOT / "deploy" / "systemd" / f"monitoring-{name}.service")
     return unit
@@ -82,7 +85,7 @@ def read_unit(name: str) -> ConfigParser:
 
 MANIFESTS = read_manifests(BASE)
 DEPLOYMENTS = [one["metadata"]["name"] for one in MANIFESTS if one["kind"] == "Deployment"]
-UNITS = {"api": "serve", "worker": "worker", "checker": "checker"}  # and the command of each
+UNITS = {"api": "serve", "worker": "worker", "checker": "checker"}  # and the command that each runs
 
 
 def find_manifest(kind: str, name: str) -> Manifest:
@@ -111,7 +114,7 @@ def own_settings(container: Manifest) -> dict[str, str]:
 
 
 def pod_labels(template: Manifest) -> dict[str, str]:
-    """Return a pod's labels as kustomize writes them."""
+    """Return a pod's labels as kustomize generates them."""
     added: dict[str, str] = read_kustomization(BASE)["labels"][0]["pairs"]
     return {**added, **template["metadata"]["labels"]}
 
@@ -128,7 +131,10 @@ BLOCKS = read_blocks()
 
 
 def is_let_out(address: Address) -> bool:
-    """Say whether the policy lets a checker connect. The kernel sends IPv4-mapped addresses as IPv4."""
+    """Return whether the policy permits a checker to connect.
+
+    The kernel sends IPv4-mapped addresses as IPv4.
+    """
     address = getattr(address, "ipv4_mapped", None) or address
     return any(
         address in network and not any(address in closed for closed in exceptions)
@@ -137,7 +143,7 @@ def is_let_out(address: Address) -> bool:
 
 
 def edges() -> Iterator[str]:
-    """Yield the first and last address of every network in policy and client, and their neighbours."""
+    """Yield the first and last address of every network in policy and client, and adjacent addresses."""
     of_policy = chain.from_iterable((network, *exceptions) for network, exceptions in BLOCKS)
     of_client = (*addresses._NEVER, *addresses._NOT_PUBLIC)  # noqa: SLF001
     for network in (*of_policy, *of_client):
@@ -343,7 +349,7 @@ class TestKubernetes:
 
 
 class TestWhatACheckerMayReach:
-    """The network policy refuses what the client refuses, in case one of them is wrong."""
+    """Tests that the network policy refuses what the client refuses, in case one of them is wrong."""
 
     @given(ip_addresses())
     def test_is_what_the_client_permits(self, address: Address) -> None:
@@ -386,7 +392,7 @@ class TestUnits:
     @pytest.mark.programs("systemd-analyze")
     @pytest.mark.parametrize("name", UNITS)
     def test_they_may_do_little_besides_their_work(self, name: str) -> None:
-        """Their exposure is below 2 of 10. systemd itself calls everything below 5 fine."""
+        """The exposure of each unit is rated below 2 of 10. systemd considers everything below 5 fine."""
         unit = ROOT / "deploy" / "systemd" / f"monitoring-{name}.service"
         command = ["systemd-analyze", "security", "--offline=true", "--threshold=20", str(unit)]
         judged = subprocess.run(command, capture_output=True, text=True, check=False)

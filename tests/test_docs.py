@@ -1,4 +1,4 @@
-"""The documentation as it is served. Each of its samples is run, with a reader's values filled in."""
+"""Tests the documentation as it is served. Runs each of its samples, with a reader's values inserted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ HEARTBEAT = {"type": "heartbeat", "heartbeat": {"period_seconds": 60}}
 COMMANDS = {
     "curl": ["bash", "-c"],
     "Python": [sys.executable, "-c"],
-    "TypeScript": ["node", "--input-type=module", "-e"],  # samples are valid JavaScript too
+    "TypeScript": ["node", "--input-type=module", "-e"],  # because the samples are also valid JavaScript
 }
 
 
@@ -66,7 +66,10 @@ def test_no_other_page_is_served(path: str, mallory: httpx.Client, catalogue: Ca
 
 @pytest.fixture
 def owner(service: RunningService, operation_id: str) -> Iterator[Player]:
-    """May do everything, also read articles. Has a test key for what only a sandbox knows."""
+    """Yield a client that may do everything, and read articles.
+
+    For sandbox operations, its key is a test key.
+    """
     team = form_readers(service)
     if DOCUMENT.operations[operation_id].room == "sandbox":
         team = service.run(open_sandbox(team.id))
@@ -112,7 +115,7 @@ def test_a_sample_runs(
 
 
 def with_values(code: str, service: RunningService, owner: Player, publisher: httpx.Client) -> str:
-    """Fill in what a reader would: ids of existing things, and their own credentials."""
+    """Insert a reader's values into a sample: ids of existing resources, and the reader's own credentials."""
     credentials = DOCUMENT.root["components"]["schemas"]["TokenRequest"]["properties"]
     values = {
         credentials["client_id"]["examples"][0]: owner.client_id,
@@ -134,7 +137,10 @@ def with_values(code: str, service: RunningService, owner: Player, publisher: ht
 
 
 async def create_things(team_id: UUID, named: set[str], *, is_about_pings: bool = False) -> dict[str, str]:
-    """Make what these parameters name, and what it follows from. Return ids by the names of parameters."""
+    """Create the resources that these parameters name, and their prerequisites.
+
+    Return ids by the names of parameters.
+    """
     things: dict[str, Model] = {}
     address = {"url": "https://a.example/"}
     if named & {"monitor_id", "incident_id"}:

@@ -1,4 +1,4 @@
-"""What the gate leaves to the night is there, and nothing else is left out."""
+"""Tests that what the gate leaves to the nightly run exists there, and that nothing else is omitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command of the guides, run as a newcomer would, against `monitoring dev`."""
+"""Runs every command in the guides as a newcomer would, against `monitoring dev`."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ pytestmark = pytest.mark.embedded("the guides are about what `make run` starts")
 ROOT = Path(__file__).parent.parent
 GUIDES = ROOT / "docs" / "guides"
 DEFAULT_URL = "http://127.0.0.1:8000"
-DEFAULT_PORT = "9100"  # of the server that the guides watch
+DEFAULT_PORT = "9100"  # the port of the server that the guides monitor
 FIRST_GUIDE = "quick-start"
-EXPECTED_BLOCKS = 2  # of the first guide: the other guides expect its variables and its token
-STARTS_ANEW = {FIRST_GUIDE, "authentication"}  # the second revokes the key that the others use
-EVERY_TIME = {FIRST_GUIDE, "publisher-webhook", "watching-monitors"}  # what most readers begin with
+EXPECTED_BLOCKS = 2  # in the first guide, which defines variables and a token for the others
+STARTS_ANEW = {FIRST_GUIDE, "authentication"}  # the second one revokes the key that the others use
+EVERY_TIME = {FIRST_GUIDE, "publisher-webhook", "watching-monitors"}  # where most readers begin
 OPERATING = (
     "export DATA_DIR=data SIGNING_KEYS=$(cat data/signing_key) ENCRYPTION_KEYS=$(cat data/encryption_key)\n"
 )
-NOT_RUN_HERE = {"fuzz-it-in-your-ci", "generate-an-sdk"}  # other suites do what they say
+NOT_RUN_HERE = {"fuzz-it-in-your-ci", "generate-an-sdk"}  # other test suites run these commands
 JAVASCRIPT_PACKAGES = ROOT / "build" / "sdks"
 LISTENING = re.compile(r"listening on (http\S+)")
 
 
 class Block(NamedTuple):
-    """Commands, and the guide's answer to them: JSON, text or nothing."""
+    """Commands, and their output according to the guide: JSON, text or nothing."""
 
     commands: str
     kind: str
@@ -74,14 +74,14 @@ def read_blocks(name: str) -> list[Block]:
 
 
 def read_code(name: str, language: str) -> str:
-    """Return a guide's only piece of code in a language."""
+    """Return the only code block in a language in a guide."""
     (code,) = (fence.content for fence in read_fences(name) if fence.info == language)
     return code
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """Start the service for all guides that can share it. Together they create more than the plan allows."""
+    """Start a service for all guides that can share it. Together, they create more than the plan permits."""
     with running_dev(tmp_path_factory.mktemp("reader")) as (folder, base_url):
         run_blocks(folder, [Block(f"{OPERATING}.venv/bin/monitoring teams change-plan Demo team\n", "", "")])
         yield folder, base_url
@@ -89,14 +89,14 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
 
 @pytest.fixture
 def newcomer(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Path, str]]:
-    """Start the service for one guide. It makes its own tables for the quick start."""
+    """Start a service for one guide. For the quick start, it creates its own tables."""
     with running_dev(tmp_path, has_tables=FIRST_GUIDE not in request.node.name) as started:
         yield started
 
 
 @contextmanager
 def running_dev(folder: Path, *, has_tables: bool = True) -> Iterator[tuple[Path, str]]:
-    """Copy the files that the guides use, and start the service. Yield folder and address."""
+    """Copy the files that the guides use, and start the service. Yield the folder and the URL."""
     if has_tables:
         (folder / "data").mkdir()
         make_tables(make_settings(folder / "data"))
@@ -124,7 +124,7 @@ def running_dev(folder: Path, *, has_tables: bool = True) -> Iterator[tuple[Path
 
 @pytest.fixture
 def unused_port() -> Iterator[int]:
-    """Reserve a port that nobody else gets but a server can still listen on."""
+    """Reserve a port that no other program gets, but on which a server can still listen."""
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))
@@ -132,9 +132,9 @@ def unused_port() -> Iterator[int]:
 
 
 def run_blocks(folder: Path, blocks: list[Block]) -> list[str]:
-    """Run blocks in one shell that stops at the first command that fails; return what each printed.
+    """Run blocks in one shell that stops at the first failing command. Return the output of each block.
 
-    Their background processes end with the shell.
+    The shell's background processes end with the shell.
     """
     script = [f"{{\n{block.commands}}} > printed-{number}" for number, block in enumerate(blocks)]
     errors = folder / "errors"
@@ -186,12 +186,12 @@ def test_every_command_of_a_guide_works_and_answers_as_it_says(
 
 
 def outline(answer: dict[str, Any]) -> dict[str, Any]:
-    """Keep what is the same in every run: the fields, and an error's sentence."""
+    """Return the parts of a response that are the same in every run: field names, and an error's sentence."""
     return answer if "error" in answer else dict.fromkeys(answer)
 
 
 class TestNotifications:
-    """Compares what the guide says about messages with one that the service sends."""
+    """Compares the guide's description of messages with a message from the service."""
 
     PAGE = "notification-channels"
 
@@ -262,7 +262,10 @@ console.log(JSON.stringify(readNotification(SECRET, JSON.parse(HEADERS), Buffer.
 
 
 def receive_a_test_message(folder: Path, base_url: str) -> tuple[str, dict[str, str], str]:
-    """Register a webhook and have it tested. Return its secret, and the message's headers and body."""
+    """Register a webhook, and send it a test message.
+
+    Return its secret, and the message's headers and body.
+    """
     client_id, client_secret = (folder / "data" / "demo_key").read_text().split()
     with receiving() as (url, received), httpx.Client(base_url=base_url) as client:
         credentials = {"client_id": client_id, "client_secret": client_secret}
@@ -276,7 +279,7 @@ def receive_a_test_message(folder: Path, base_url: str) -> tuple[str, dict[str, 
 
 @contextmanager
 def receiving() -> Iterator[tuple[str, list[tuple[dict[str, str], str]]]]:
-    """Listen at an address. Yield it, and a list that collects the headers and bodies of posts."""
+    """Run an HTTP server. Yield its URL, and a list that collects the headers and bodies of POST requests."""
     received: list[tuple[dict[str, str], str]] = []
 
     class Receiver(BaseHTTPRequestHandler):

@@ -1,6 +1,6 @@
-"""Hostile HTTP to the real service: methods, paths, framing, sizes and strangers, over a bare socket.
+"""Sends hostile HTTP to the real service over a plain socket: methods, paths, framing and sizes.
 
-Wrong requests get an error of the document; unusual but valid ones are served like any other.
+Invalid requests get a documented error. Unusual but valid requests are served like any others.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class TestSecrets:
     SECRET = "hush-hush-hush-hush-hush"
 
     def misplaced(self, insider: Insider) -> Iterator[Answer]:
-        """Put a secret in each place where it does not belong."""
+        """Send a secret in each place where it does not belong."""
         secret = self.SECRET.encode()
         yield insider.post("issue_token", b"client_id=a&client_secret=%s" % secret)
         yield insider.post("issue_token", b"client_secret=%s&client_secret=%s" % (secret, secret))

@@ -1,7 +1,7 @@
-"""Hostile requests to the real service over a bare socket.
+"""Sends hostile requests to the real service over a plain socket.
 
-Each gets an error that the document promises for the operation, and never a 5xx. Nothing that was sent comes
-back or is stored.
+Each must get an error that is documented for the operation, and never a 5xx status. Nothing that was sent may
+be returned or stored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The house is right: where SQL, undocumented names of libraries, and what speaks HTTP stand."""
+"""Tests the structure of the code: where SQL, private names of libraries, and HTTP code may be."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "monitoring"
 
-# Beside `queries.py`, which each room may have: what the database is to all rooms, and what notices changes.
+# Files that may contain SQL in addition to each package's `queries.py`: the shared database code, and the
+# detection of changes.
 SQL_STANDS_IN = {"backends", "app/live/fingerprints.py"}
 
-# Each lists the names that it uses, which its library does not document.
+# Files that use undocumented names of a library. Each file lists these names.
 PRIVATE_NAMES_STAND_IN = {
     "backends/database_clients/asyncpg.py",  # of Tortoise
     "backends/database_clients/sqlite.py",  # of Tortoise
@@ -61,13 +62,16 @@ def test_sql_is_found_wherever_there_is_any() -> None:
 
 
 def test_private_names_of_libraries_stand_where_they_are_listed() -> None:
-    """Ruff finds them (SLF001), and RUF100 a mark that marks nothing."""
+    """Ruff finds private names (SLF001), and RUF100 finds unnecessary exemptions."""
     marked = {name for name in _names_of_files() if "noqa: SLF001" in (SOURCE / name).read_text()}
     assert marked == PRIVATE_NAMES_STAND_IN
 
 
 def test_no_possessive_quantifier_follows_a_group() -> None:
-    """Up to Python 3.11.4, one may lose what the group's last try read (gh-106052); atomic groups do not."""
+    """Up to Python 3.11.4, a possessive quantifier may lose what a group matched (gh-106052).
+
+    Atomic groups work.
+    """
     assert {
         f"{name}:{text.lineno}"
         for name, tree in _modules()
@@ -78,7 +82,7 @@ def test_no_possessive_quantifier_follows_a_group() -> None:
 
 def test_services_and_rules_know_no_web() -> None:
     web = ("monitoring.web", "starlette", "uvicorn", "connexion")
-    of_the_web = {"idempotency/service.py"}  # it stores replies, and is given to the endpoint
+    of_the_web = {"idempotency/service.py"}  # it stores responses, and endpoints get it as an argument
     assert {
         f"{name} -> {module}"
         for name, tree in _modules()
@@ -102,7 +106,7 @@ def _is_below(name: str, places: set[str]) -> bool:
 
 
 def _texts(tree: ast.Module) -> list[ast.Constant]:
-    """Return the texts of a module but for docstrings."""
+    """Return all string constants of a module except docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = {
         node.body[0].value

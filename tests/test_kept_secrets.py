@@ -1,4 +1,4 @@
-"""A service full of secrets, driven through good days and bad ones, shows none where none belongs."""
+"""Tests that a service with many secrets never reveals one, with or without failures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WRONG = "a-distinctive-wrong-value-0123456789"
 
 
 class SecretKeeper:
-    """A service with secrets in all settings, and everything that it wrote and answered."""
+    """A service with secrets in all its settings, and everything that it has written and returned."""
 
     def __init__(self, installation: Installation, base_url: str) -> None:
         self.installation = installation
@@ -66,7 +66,7 @@ def keeper(tmp_path: Path) -> Iterator[SecretKeeper]:
         "CHECKS_AT_ONCE": "5",
         "ALLOWED_NETWORKS": "127.0.0.0/8",
         "TRANSLATOR": "libretranslate",
-        "TRANSLATOR_URL": "http://127.0.0.1:1",  # nobody listens
+        "TRANSLATOR_URL": "http://127.0.0.1:1",  # nothing listens there
         "LOCALES": "es",
     }
     installation.make_tables()
@@ -106,13 +106,13 @@ def test_no_secret_is_in_logs_metrics_answers_or_the_database(keeper: SecretKeep
 
 
 def _drive(keeper: SecretKeeper, stranger: Addressee) -> Sequence[str]:
-    """Do what clients do, right and wrong. Return the secrets that the service issued."""
+    """Send correct and incorrect requests as clients do. Return the secrets that the service issued."""
     client = keeper.client
     keeper.installation.run("teams", "create", "Acme")
     key = json.loads(keeper.installation.run("keys", "create", "Acme", "--name", "Deploy", "--json"))
     credentials = {"client_id": key["client_id"], "client_secret": key["client_secret"]}
     token = client.post("/api/oauth/token", data=credentials).json()["access_token"]
-    keeper.answers.pop()  # it is the one that may show the token
+    keeper.answers.pop()  # this response is the only one that may contain the token
     client.headers["Authorization"] = f"Bearer {token}"
     again = {"Idempotency-Key": "4c1f0f1e-8a0b-4f0e-9c59-3d2d9a1f7b11"}
     webhook = client.post(CHANNELS, json={"type": "webhook", "url": stranger.url}, headers=again).json()
@@ -155,6 +155,6 @@ def _go_wrong(keeper: SecretKeeper, monitor: dict[str, Any]) -> None:
 
 
 async def _break(keeper: SecretKeeper, monitor: dict[str, Any]) -> None:
-    """Spoil what is stored, as losing the key would, so that changing the monitor fails inside."""
+    """Corrupt stored data, as if the key were lost, so that changing the monitor causes an internal error."""
     async with temporary_backends(keeper.installation.folder):
         await Monitor.filter(id=UUID(monitor["id"])).update(encrypted_headers="gAAAAAspoilt")

@@ -1,4 +1,4 @@
-"""What the service writes to its log, in JSON and as text."""
+"""Tests what the service writes to its log, in JSON and as text."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class LoggingService:
         return self._log.read_text()
 
     def records(self, **fields: Any) -> list[dict[str, Any]]:
-        """Return the records that have these values."""
+        """Return the log records with these values."""
         records = map(json.loads, self.text().splitlines())
         return [record for record in records if record | fields == record]
 
     def access(self, answer: httpx.Response) -> dict[str, Any]:
-        """Return the access log's record of an answer, which is written after it was sent."""
+        """Return the access log record of a response. It is written after the response was sent."""
         about = {"logger": "monitoring.access", "request_id": answer.headers["X-Request-Id"]}
         wait_until(lambda: self.records(**about))
         (record,) = self.records(**about)

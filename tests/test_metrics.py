@@ -1,4 +1,4 @@
-"""The metrics of services that run as operators run them, read as Prometheus reads them."""
+"""Tests the metrics of services as in production, parsed as Prometheus parses them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Exposition:
         self.samples = [sample for each in families for family in each for sample in family.samples]
 
     def value(self, name: str, **labels: str) -> float | None:
-        """Return the sum of the processes' values; None if none of them has one."""
+        """Return the sum of the processes' values, or None if no process has a value."""
         found = [each.value for each in self.samples if each.name == name and each.labels == labels]
         return sum(found) if found else None
 
@@ -294,9 +294,10 @@ class TestSeveralProcesses:
                 assert seen.value(REQUESTS, operation="get_monitor", status="200") == 5
                 name = "monitoring_http_request_duration_seconds_count"
                 assert seen.value(name, operation="get_monitor") == 5
-                # The newest value, not the sum: both read the same database.
+                # The newest value is used, not the sum, because both processes read the same database.
                 assert seen.value("monitoring_translations", locale="es", status="queued") == 5
-                # What the newest does not know is missing, and not what another one knew before.
+                # A value that the newest process does not know is missing, even if another process knew it
+                # before.
                 assert seen.value("monitoring_open_incidents") is None
                 second.kill()
                 second.wait()
@@ -315,7 +316,7 @@ class TestSeveralProcesses:
     def test_of_one_command_answer_together(self, tmp_path: Path) -> None:
         installation = Installation(tmp_path)
         installation.environment |= {"METRICS_PORT": "0", "REDIS_URL": chosen_backends.redis().new_database()}
-        folder = Path(mkdtemp())  # short enough for a socket
+        folder = Path(mkdtemp())  # a path that is short enough for a socket
         installation.environment["TMPDIR"] = str(folder)
         installation.make_tables()
         with installation.log.open("w") as log:
@@ -339,7 +340,7 @@ class TestSeveralProcesses:
             parent.terminate()
             parent.wait(60)
         demand_no_traceback(installation.log)
-        folder.rmdir()  # nothing is left in it
+        folder.rmdir()  # the folder must be empty
 
     def test_share_nothing_without_a_port(self, tmp_path: Path) -> None:
         with share_metrics(make_settings(tmp_path)) as shared:

@@ -1,4 +1,4 @@
-"""No browser guesses what an answer is, whatever kind of answer it is."""
+"""Tests that browsers are told not to guess the media type of any kind of response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""202 is a promise: real processes are killed and stopped during their work, and it is still finished."""
+"""Tests that work accepted with 202 is always finished, even if processes are killed or stopped during it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 LOCALES = {"es", "pt", "fr", "it", "ca"}
 STOP_TIMEOUT_SECONDS = 5.0
 
-# The exit statuses of processes that cleaned up and then ended by the signal.
+# The exit statuses of processes that cleaned up, and then ended by the signal.
 ENDED_BY_CTRL_C, ENDED_BY_SIGTERM = 128 + SIGINT, -SIGTERM
 
 
 def write_submission(number: int) -> dict[str, Any]:
-    """Write an article that keeps a worker busy for a while, with sentences no other article has."""
+    """Return an article that keeps a worker busy for a while, with sentences that no other article has."""
     paragraphs = [f"Reason {number}.{count} is **fit**, says [the guide](/{count})." for count in range(40)]
     article = {"id": f"art_{number}", "title": f"Shoes {number}", "slug": f"shoes-{number}"}
     return {"article": article | {"format": "markdown", "content": "\n\n".join(paragraphs)}}
@@ -38,13 +38,13 @@ SUBMISSIONS = [write_submission(number) for number in range(20)]
 
 
 class Publisher(httpx.Client):
-    """Delivers to a process, many articles at once."""
+    """Submits many articles to a process concurrently."""
 
     def __init__(self, process: ServiceProcess) -> None:
         super().__init__(base_url=process.base_url, headers={"X-Webhook-Secret": WEBHOOK_SECRET}, timeout=30)
 
     def deliver(self, submissions: list[dict[str, Any]]) -> list[str]:
-        """Return the articles' addresses; every submission is accepted."""
+        """Submit articles, assert that all are accepted, and return their URLs."""
         with ThreadPoolExecutor(len(submissions)) as threads:
             answers = [
                 *threads.map(lambda body: self.post("/api/webhooks/publisher", json=body), submissions)
@@ -56,7 +56,7 @@ class Publisher(httpx.Client):
         return [self.get(location).raise_for_status().json() for location in locations]
 
     def wait_until_translated(self, locations: list[str]) -> list[dict[str, Any]]:
-        """Return the articles once every translation of each is there."""
+        """Return the articles once all their translations are finished."""
         return self.wait_until_all_are("translated", locations)
 
     def wait_until_all_are(self, status: str, locations: list[str]) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def installation(tmp_path: Path) -> Installation:
 
 
 def read_files(installation: Installation) -> dict[str, bytes]:
-    """Read every file of the blog storage, including drafts of a killed process."""
+    """Return every file in the blog storage, including drafts of a killed process."""
     return chosen_backends.read_blog(installation.folder)
 
 
@@ -87,7 +87,7 @@ def count_translated(installation: Installation) -> int:
 
 
 def read_attempts(installation: Installation) -> dict[tuple[str, str], tuple[str, int]]:
-    """Read each translation's status and number of attempts. No process may use the database."""
+    """Return each translation's status and number of attempts. No process may be using the database."""
 
     async def read_rows() -> dict[tuple[str, str], tuple[str, int]]:
         async with open_backends(make_settings(installation.folder)) as backends:
@@ -100,7 +100,7 @@ def read_attempts(installation: Installation) -> dict[tuple[str, str], tuple[str
 
 @pytest.mark.long(seconds=30)
 class TestKilled:
-    """`kill -9` in the middle of translating 20 articles into 5 locales."""
+    """Tests `kill -9` during the translation of 20 articles into 5 locales."""
 
     def test_every_translation_arrives_none_doubled_none_lost(self, installation: Installation) -> None:
         with installation.serve() as first, Publisher(first) as publisher:
@@ -115,7 +115,7 @@ class TestKilled:
             serving, *_ = second.stop(SIGTERM, timeout_seconds=STOP_TIMEOUT_SECONDS)
             assert serving == ENDED_BY_SIGTERM
 
-        # Unfinished translations were begun once more; nothing else was done again.
+        # Unfinished translations were started once more. No other work was repeated.
         assert read_attempts(installation) == {
             state: ("translated", attempts + (status != "translated"))
             for state, (status, attempts) in left_behind.items()
@@ -141,7 +141,7 @@ class TestKilled:
 
 
 class TestStopped:
-    """Ctrl-C and SIGTERM, once and twice, with work in flight."""
+    """Tests Ctrl-C and SIGTERM, once and twice, with work in progress."""
 
     @pytest.mark.parametrize(
         ("signals", "status"),
@@ -169,7 +169,7 @@ class TestStopped:
 
 
 class TestShortOfMemory:
-    """An article of 720 KB whose translation would take 1.6 GiB, where a process may have 1 GiB."""
+    """Tests an article of 720 KB whose translation needs 1.6 GiB, in a process that may use 1 GiB."""
 
     def test_the_process_lives_keeps_the_article_in_english_and_translates_the_next(
         self, installation: Installation
@@ -215,7 +215,7 @@ class TestAtOnce:
 
 
 def assert_one_file_a_locale(installation: Installation, articles: list[dict[str, Any]]) -> None:
-    """Demand that the blog storage has exactly the articles' files, each complete and of its revision."""
+    """Assert that the blog storage has exactly the articles' files, complete and of the current revision."""
     files = read_files(installation)
     assert files.keys() == {
         f"{article['slug']}/{locale}.json" for article in articles for locale in (*LOCALES, "en")

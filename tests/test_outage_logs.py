@@ -1,4 +1,4 @@
-"""What an operator reads while something is away: one line when it begins and one when it is over."""
+"""Tests what the log shows during an outage of a backend: one line when it begins, and one when it ends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def s3() -> Iterator[S3Server]:
 
 @pytest.fixture
 def installation(tmp_path: Path, postgres: PostgresServer) -> Installation:
-    """Have a PostgreSQL that a test may stop, and credentials in its URL."""
+    """Create an installation with a PostgreSQL that a test may stop, and with credentials in its URL."""
     installation = Installation(tmp_path)
     url = postgres.create_database()
     make_tables(make_settings(tmp_path, database_url=url))
@@ -60,7 +60,10 @@ def lines_of_outage(running: RunningCommand) -> list[str]:
 
 
 def demand_two_lines(running: RunningCommand, culprit: str, reason: str) -> tuple[int, int]:
-    """Demand one line that names the culprit and the reason, and one `Over:`. Return what was refused."""
+    """Assert that the log has one line with the culprit and the reason, and one `Over:`.
+
+    Return the numbers of refused operations.
+    """
     began, over = lines_of_outage(running)
     assert "WARNING" in began
     assert culprit in began
@@ -73,7 +76,7 @@ def demand_two_lines(running: RunningCommand, culprit: str, reason: str) -> tupl
 
 
 def deliver_article(serving: RunningCommand, number: int) -> int:
-    """Submit an article and return the status."""
+    """Submit an article, and return the status code."""
     answer = httpx.post(
         f"{serving.base_url}/api/webhooks/publisher",
         headers={"X-Webhook-Secret": WEBHOOK_SECRET},

@@ -1,4 +1,4 @@
-"""Several processes of one kind, replaced when they die, and processes stopped in the middle of work."""
+"""Tests several processes of a kind: they are replaced when they die, and stopped during their work."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ PRODUCTION = pytest.mark.production("without Redis there is one process only")
 
 ENDED_BY_CTRL_C, ENDED_BY_SIGTERM = 128 + SIGINT, -SIGTERM
 
-# Each timeout is either far too long or far too short for its test.
+# Timeouts that are either far too long or far too short for a test.
 PATIENT, IMPATIENT = {"SHUTDOWN_TIMEOUT_SECONDS": "600"}, {"SHUTDOWN_TIMEOUT_SECONDS": "0.5"}
 
 
 @pytest.fixture(scope="module")
 def redis() -> Iterator[RedisServer]:
-    """Run a Redis for this module alone, because tests stop it."""
+    """Run a separate Redis for this module, because its tests stop Redis."""
     with running_redis() as server:
         yield server
 
@@ -56,7 +56,7 @@ def engine(installation: Installation) -> Iterator[SlowEngine]:
 
 @pytest.fixture
 def api(installation: Installation) -> Iterator[httpx.Client]:
-    """Run a process that serves and does nothing else, and yield a client of it."""
+    """Run a process that only serves, and yield a client for it."""
     with running_command(installation, "serve") as serving, publisher_of(serving) as client:
         yield client
 
@@ -88,7 +88,7 @@ def read_attempts(api: httpx.Client, location: str) -> list[tuple[str, int]]:
 
 
 def begin_delivery(connection: socket) -> bytes:
-    """Send half a submission and wait until its body is asked for. Return the other half."""
+    """Send half a submission, and wait until the server requests its body. Return the other half."""
     whole = request(
         "POST",
         "/api/webhooks/publisher",
@@ -104,7 +104,7 @@ def begin_delivery(connection: socket) -> bytes:
 
 @PRODUCTION
 class TestServeWorkers:
-    """`monitoring serve --workers 2`."""
+    """Tests `monitoring serve --workers 2`."""
 
     def test_all_answer_at_one_address_that_is_announced_once(self, installation: Installation) -> None:
         with running_command(installation, "serve", "--workers", "2") as serving:
@@ -139,7 +139,7 @@ class TestServeWorkers:
             assert serving.base_url
             children = serving.children
             for child in children:
-                kill(child, number)  # as a terminal does, and systemd
+                kill(child, number)  # as a terminal and systemd do
             serving.signal(number)
             assert serving.wait() == status
             assert not any(map(is_alive, children))
@@ -207,7 +207,7 @@ def figures_of(address: str) -> str:
 @PRODUCTION
 @pytest.mark.parametrize("workers", ["1", "2"])
 class TestDraining:
-    """SIGTERM where DRAIN_SECONDS gives load balancers time to notice."""
+    """Tests SIGTERM with DRAIN_SECONDS, which gives load balancers time to react."""
 
     def test_requests_are_taken_while_balancers_are_sent_away(
         self, installation: Installation, workers: str
@@ -218,7 +218,7 @@ class TestDraining:
                 kept.sendall(request("GET", "/health"))
                 assert read_answer(kept).headers.get("connection") != "close"
                 serving.signal(SIGTERM)
-                wait_until(lambda: len(serving.lines) == 1 + int(workers))  # each process says so
+                wait_until(lambda: len(serving.lines) == 1 + int(workers))  # each process logs it
                 wait_until(lambda: httpx.get(f"{serving.base_url}/ready", timeout=30).status_code == 503)
                 kept.sendall(request("GET", "/health"))
                 last = read_answer(kept)
@@ -241,7 +241,7 @@ class TestDraining:
 @PRODUCTION
 @pytest.mark.parametrize("workers", ["1", "2"])
 class TestRequestsInFlight:
-    """SIGTERM while a request is being sent."""
+    """Tests SIGTERM while a request is being sent."""
 
     def test_a_request_that_is_being_sent_is_answered(self, installation: Installation, workers: str) -> None:
         with running_command(installation, "serve", "--workers", workers, **PATIENT) as serving:
@@ -257,7 +257,7 @@ class TestRequestsInFlight:
                 rest = begin_delivery(busy)
                 serving.signal(SIGTERM)
                 wait_until(serving.refuses_connections)
-                assert idle.recv(1) == b""  # closed, and not waited for
+                assert idle.recv(1) == b""  # closed immediately
                 begun.sendall(head[10:])
                 answer = read_answer(begun)
                 assert (answer.status, answer.headers["connection"]) == (200, "close")
@@ -292,7 +292,7 @@ class TestRequestsInFlight:
 @PRODUCTION
 @pytest.mark.parametrize("processes", ["1", "2"])
 class TestTasksInFlight:
-    """SIGTERM while articles are being translated."""
+    """Tests SIGTERM while articles are being translated."""
 
     def test_as_many_run_at_once_as_there_are_threads_in_all(
         self, installation: Installation, engine: SlowEngine, api: httpx.Client, processes: str
@@ -323,7 +323,7 @@ class TestTasksInFlight:
             location = deliver(api, "shoes")
             wait_until(lambda: engine.waiting_count == len(LOCALES))
             working.signal(SIGTERM)
-            assert working.wait() == 0  # with a thread that still waits for the engine
+            assert working.wait() == 0  # although a thread is still waiting for the engine
             assert working.lines == []
         assert read_attempts(api, location) == [("queued", 0)] * 2
         engine.answer()
@@ -359,7 +359,7 @@ def test_workers_whose_parent_is_killed_give_their_work_back_and_end(
 
 @pytest.mark.embedded("elsewhere tasks have processes of their own")
 class TestEmbedded:
-    """SIGTERM where the tasks run in the process that serves."""
+    """Tests SIGTERM if tasks run in the serving process."""
 
     def test_a_second_signal_waits_for_no_task(self, installation: Installation, engine: SlowEngine) -> None:
         embedded = PATIENT | {"REDIS_URL": ""}
@@ -380,7 +380,7 @@ class TestEmbedded:
 
 @PRODUCTION
 class TestWithoutRedis:
-    """Redis goes away while a worker works."""
+    """Tests what happens if Redis becomes unavailable while a worker is working."""
 
     def test_a_worker_stops_all_the_same(
         self, installation: Installation, engine: SlowEngine, api: httpx.Client, redis: RedisServer

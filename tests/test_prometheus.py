@@ -1,4 +1,4 @@
-"""The dashboard and the alert rules, held against a service and a Prometheus that both run."""
+"""Tests the dashboard and the alert rules with a running service and a running Prometheus."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ GROUPED_LABELS = re.compile(r"\b(?:by|on)\s*\(([^)]*)\)")
 LEGEND_LABEL = re.compile(r"\{\{(\w+)\}\}")
 ANNOTATION_LABEL = re.compile(r"\$labels\.(\w+)")
 
-# Prometheus knows these of every series, and of histograms.
+# Labels that Prometheus adds to every series, and labels of histograms.
 LABELS_OF_ALL = {"job", "instance", "le"}
 
-# What a service that is well does not count, and SQLite has no pool.
+# Metrics that a healthy service does not have, and metrics of the pool, which SQLite lacks.
 SELDOM = re.compile(r'monitoring_engine_errors|monitoring_connections_closed|status=~"5')
 ONLY_POSTGRESQL = "monitoring_database_pool_connections"
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a panel asks for, and how it calls what it finds."""
+    """A query of a dashboard panel, with the legend for its results."""
 
     panel: str
     expression: str
@@ -65,13 +65,13 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A service in which everything has happened once, and who watches it."""
+    """The metrics of a service in which every event has happened once, and a Prometheus that monitors it."""
 
     expositions: Sequence[str]
     prometheus: Prometheus
 
     def labels_by_metric(self) -> dict[str, set[str]]:
-        """Return each metric of the service that has values, and its labels."""
+        """Return each metric of the service that has values, with its labels."""
         found: dict[str, set[str]] = {}
         for exposition in self.expositions:
             for family in text_string_to_metric_families(exposition):
@@ -80,7 +80,7 @@ class Watched:
         return found
 
     def declared_metrics(self) -> set[str]:
-        """Return the metrics that have values or may get some."""
+        """Return the metrics that have values or may have some later."""
         return set(re.findall(r"^# TYPE (\S+)", "\n".join(self.expositions), re.MULTILINE))
 
 
@@ -107,7 +107,7 @@ QUERIES = [pytest.param(query, id=f"{query.panel}: {query.legend}") for query in
 
 
 def run_promtool(*arguments: str | Path, stdin: str = "") -> str:
-    """Return what promtool says. Fails if it finds something wrong."""
+    """Run promtool, and return its output. Fails if promtool finds an error."""
     checked = subprocess.run(
         [find_program("promtool"), *arguments], input=stdin, capture_output=True, text=True, check=False
     )
@@ -124,7 +124,7 @@ async def create_credentials(folder: Path) -> dict[str, str]:
 
 
 def use(base_url: str, credentials: dict[str, str], addressee: Addressee) -> None:
-    """Let everything happen that the metrics count."""
+    """Cause every event that the metrics count."""
     with httpx.Client(base_url=base_url, timeout=30) as client:
         token = client.post("/api/oauth/token", data=credentials).raise_for_status().json()["access_token"]
         client.headers["Authorization"] = f"Bearer {token}"
@@ -176,7 +176,7 @@ class TestDashboard:
     def test_a_panel_shows_what_a_running_service_does(self, watched: Watched, query: Query) -> None:
         wait_until(lambda: watched.prometheus.ask(query.expression) or query.may_find_nothing)
         found = watched.prometheus.ask(query.expression)
-        named = set(LEGEND_LABEL.findall(query.legend)) - {"process"}  # which only children have
+        named = set(LEGEND_LABEL.findall(query.legend)) - {"process"}  # only child processes have it
         assert [series for series in found if not named <= set(series["metric"])] == []
 
 

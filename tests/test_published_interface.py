@@ -1,6 +1,6 @@
-"""The published interface, row by row, in its own words.
+"""Tests the published API description, row by row, in its own words.
 
-These sentences are law, so this file types them. All other tests assert them by their names.
+These sentences are binding, so this file repeats them. All other tests refer to them by name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def post_webhook(service: RunningService, body: Any = ARTICLE, **headers: str) -
 
 
 async def read_every_row() -> str:
-    """Return the contents of the database: every column of every table."""
+    """Return the complete contents of the database: every column of every table."""
     apps = current_backends().database.context.apps
     assert apps
     return repr([await model.all().values() for model in apps.get_models_iterable()])
@@ -257,10 +257,10 @@ class TestAuthentication:
 
     def test_key_rotation_without_downtime(self, service: RunningService) -> None:
         team = form_team(service)
-        # (1) a new key, (2) its token deployed
+        # (1) create a new key, (2) deploy its token
         with Player(service, team) as old, Player(service, team) as new:
             assert [old.get("/api/monitors").status_code, new.get("/api/monitors").status_code] == [200, 200]
-            service.run(revoke_key(old.client_id))  # (3) the old one revoked once traffic has shifted
+            service.run(revoke_key(old.client_id))  # (3) revoke the old key once traffic has shifted
             assert [old.get("/api/monitors").status_code, new.get("/api/monitors").status_code] == [401, 200]
 
 

@@ -1,4 +1,4 @@
-"""What `make quick` runs for a change."""
+"""Tests which checks `make quick` runs for a change."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# Two seconds, and as much again for a busy machine.
+# Two seconds, doubled for a busy machine.
 WITHIN_SECONDS = 4.0
 
 LARGE_FILE = "something large"
@@ -38,7 +38,7 @@ LARGE_FILE = "something large"
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """Mount a disk of this size at a folder."""
+    """Mount a file system of this size at a folder."""
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
     try:
@@ -48,14 +48,14 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
 
 
 def fill_up(disk: Path) -> None:
-    """Leave no byte free."""
+    """Fill up a disk completely."""
     with suppress(OSError), (disk / LARGE_FILE).open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
 
 
 def order(database_url: str, statement: str) -> None:
-    """Change a setting of the whole server, and have it read its settings again."""
+    """Change a setting of the PostgreSQL server, and make it reload its settings."""
 
     async def execute() -> None:
         connection = await asyncpg.connect(database_url)
@@ -70,7 +70,7 @@ def order(database_url: str, statement: str) -> None:
 
 
 async def read_teams() -> None:
-    """Read something, as any request does."""
+    """Read from the database, as any request does."""
     await Team.all().count()
 
 
@@ -102,7 +102,7 @@ def test_a_probe_has_its_503_within_two_seconds_while_the_database_hangs(tmp_pat
     ):
         ready = f"{service.base_url}/ready"
         assert httpx.get(ready, timeout=30).status_code == 200
-        with frozen(postgres):  # DATABASE_TIMEOUT_SECONDS is ten
+        with frozen(postgres):  # because DATABASE_TIMEOUT_SECONDS is ten
             wait_until(lambda: httpx.get(ready, timeout=WITHIN_SECONDS).status_code == 503)
             assert httpx.get(ready, timeout=WITHIN_SECONDS).status_code == 503
         wait_until(lambda: httpx.get(ready, timeout=30).status_code == 200)

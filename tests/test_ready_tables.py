@@ -1,4 +1,4 @@
-"""Migrating takes seconds: one process of a run does it for all."""
+"""Tests that only one process of a run migrates, because migrating takes seconds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def test_processes_that_share_a_folder_migrate_once(
     monkeypatch.setattr(ready_tables, "_shared_folder", None)
     for name in ("one", "other"):
         (folder := tmp_path / name).mkdir()
-        ready_tables.share(tmp_path)  # what another process would know: the folder alone
+        ready_tables.share(tmp_path)  # as in another process, which knows only the folder
         async with temporary_backends(folder) as backends:
             assert await backends.database.context.db().execute_query_dict("SELECT id FROM monitors") == []
     assert len(migrated) == 1

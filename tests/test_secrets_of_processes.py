@@ -1,4 +1,4 @@
-"""Each process demands and gets the secrets that it uses, and no others."""
+"""Tests that each process requires and gets only the secrets that it uses."""
 
 from __future__ import annotations
 

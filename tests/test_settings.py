@@ -150,7 +150,7 @@ class TestProblems:
             ("DNS_SERVERS", "10.0.0.53:domain"),
             ("DNS_SERVERS", "10.0.0.0/8"),
             ("CA_FILE", "/nowhere/authorities.pem"),
-            ("CA_FILE", __file__),  # which has no certificate
+            ("CA_FILE", __file__),  # a file without a certificate
             ("EMAIL_FROM", "monitoring"),
             ("EMAIL_FROM", "a@example.com, b@example.com"),
             ("EMAIL_FROM", "Monitoring <monitoring@example.com>\nBcc: eve@example.net"),
@@ -282,7 +282,7 @@ class TestFolders:
         folder.mkdir()
         settings = make_settings(folder)
         make_tables(settings)
-        assert asyncio.run(migrate(settings)) == []  # it found them
+        assert asyncio.run(migrate(settings)) == []  # it found all migrations applied
         assert [path.name for path in folder.glob("*.db")] == ["monitoring.db"]
 
     def test_a_secret_that_no_header_carries_alike_is_refused(self, environment: pytest.MonkeyPatch) -> None:

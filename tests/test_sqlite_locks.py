@@ -1,7 +1,7 @@
-"""A service keeps its locks on SQLite's files, whatever it is asked and whatever runs beside it.
+"""Tests that a service keeps its locks on SQLite's files, whatever it does and whatever runs next to it.
 
-Without them another process takes the database for its own: it moves what it knows of into the file, and
-deletes the log (-wal) that the service still writes to.
+Without the locks, another process considers itself the only user of the database: it writes the log (-wal)
+into the database file, and deletes the log although the service still writes to it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ TEAM = "Alice's team"
 NOBODYS_ID = "0190b6a0-0000-7000-8000-000000000000"
 RUN_FOREVER = {"dev", "serve", "worker", "checker"}
 
-# Every other command, and its arguments. What it finds or refuses does not matter: it opens the database.
+# Every other command with its arguments. Its result does not matter, because it only needs to open the
+# database.
 COMMANDS = {
     "doctor": (),
     "migrate": (),
@@ -66,7 +67,7 @@ COMMANDS = {
     "articles import-xliff": ("/dev/null",),
     "articles usage": (),
     "articles restore": (),
-    # These ask the API, or nobody, and open no database.
+    # These commands use only the API, or nothing, and open no database.
     "export": (),
     "apply": ("/dev/null",),
     "schema": (),
@@ -83,7 +84,7 @@ COMMANDS = {
 
 
 def list_commands() -> set[str]:
-    """Name every command that ends by itself, as one types it."""
+    """Return every command that ends by itself, as typed on the command line."""
     groups = typer.main.get_group(app).commands
     named = {
         f"{name} {each}"
@@ -95,7 +96,7 @@ def list_commands() -> set[str]:
 
 
 class Watched:
-    """A service, and what it holds of its database."""
+    """A running service and its locks on its database."""
 
     def __init__(self, serving: RunningCommand, database: Path) -> None:
         self.serving = serving
@@ -104,7 +105,7 @@ class Watched:
         self._log_at_first = self._log.stat().st_ino
 
     def has_its_database(self) -> bool:
-        """Say whether it is locked, and its log is the one that the service began with."""
+        """Return whether the database is locked, and still has the log with which the service started."""
         is_locked = all(self.serving.locks_on(file) for file in self._files)
         return is_locked and self._log.exists() and self._log.stat().st_ino == self._log_at_first
 
@@ -120,7 +121,7 @@ def installation(tmp_path: Path) -> Installation:
 
 @pytest.fixture
 def key(installation: Installation) -> dict[str, str]:
-    """Make a key that may do everything."""
+    """Create a key that may do everything."""
     scopes = [word for scope in SCOPES for word in ("--scope", scope)]
     created = json.loads(installation.run("keys", "create", TEAM, *scopes, "--json"))
     return {name: created[name] for name in ("client_id", "client_secret")}
@@ -148,7 +149,7 @@ def alice(serving: RunningCommand, key: dict[str, str]) -> Iterator[httpx.Client
 
 @pytest.fixture
 def visitor(serving: RunningCommand, installation: Installation) -> Iterator[httpx.Client]:
-    """Sign in to the app as an owner."""
+    """Yield a client that is signed in to the app as an owner."""
     invited = installation.run("users", "invite", "alice@example.com", "--team", TEAM, "--json")
     code = json.loads(invited)["code"]
     joining = {"code": code, "name": "Alice", "password": "correct horse battery staple"}
@@ -160,7 +161,7 @@ def visitor(serving: RunningCommand, installation: Installation) -> Iterator[htt
 
 
 def ask(client: httpx.Client, operation: Operation) -> httpx.Response:
-    """Send a request as the document shows it, about things that nobody has."""
+    """Send a request as documented, for resources that do not exist."""
     ids = {each["name"]: NOBODYS_ID for each in operation.parameters if each["in"] == "path"}
     content, headers = b"", {}
     for media_type, media in operation.definition.get("requestBody", {}).get("content", {}).items():

@@ -1,4 +1,4 @@
-"""While its bucket is away, the service refuses submissions completely, and accepts them once it is back."""
+"""Tests that the service refuses submissions while its bucket is unavailable, and accepts them afterwards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOON = {"article": {"id": "moon", "title": "Moon", "slug": "moon", "content_mark
 
 @contextmanager
 def storing_in_s3(folder: Path, location: str) -> Iterator[tuple[RunningService, httpx.Client]]:
-    """Run a service without an engine, so that it stores only what was submitted."""
+    """Run a service without an engine, so that it stores only the submitted articles."""
     with (
         running_service(folder, blog_storage_url=location, translator=None) as service,
         httpx.Client(base_url=service.base_url, timeout=30) as publisher,

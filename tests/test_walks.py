@@ -1,7 +1,8 @@
-"""The files that one request, one check and one page enter, from the socket to the row.
+"""Tests which files one request, one check and one page enter, from the socket to the database row.
 
-The lists in `walks/` are what a reader opens to understand it. A new file on the way is a new line there, for
-reviewers to see: after `WRITE_WALKS=1 .venv/bin/pytest tests/test_walks.py`, commit what changed.
+The lists in `walks/` show what a reader must open to understand each of them. If another file is entered, its
+list gets a new line, which reviewers see. To update the lists, run `WRITE_WALKS=1 .venv/bin/pytest
+tests/test_walks.py`, and commit the changes.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ WALKS = Path(__file__).parent / "walks"
 WRITES = "WRITE_WALKS" in os.environ
 TIMES = 3
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
-BESIDE = {"backends/repeating.py"}  # what runs by the clock, whoever asks
-SETTLING_SECONDS = 0.5  # then what an earlier request left to be done is done
+BESIDE = {"backends/repeating.py"}  # runs on a timer, independent of requests
+SETTLING_SECONDS = 0.5  # after this time, work from an earlier request is done
 
 pytestmark = pytest.mark.embedded("the service has one thread, which can be followed")
 
 
 @pytest.fixture(scope="module")
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
-    """Run a service that does nothing by itself."""
+    """Run a service that does nothing without a request."""
     folder = tmp_path_factory.mktemp("quiet")
     with running_service(folder, sweep_interval_seconds=3600, translator="none") as service:
         yield service
@@ -62,9 +63,9 @@ def alice(quiet: RunningService, crew: Team) -> Iterator[Player]:
 def compare(
     walk: str, service: RunningService, act: Callable[[], object], pause_seconds: float = SETTLING_SECONDS
 ) -> None:
-    """Demand that an act enters exactly the files of the walk's list.
+    """Assert that an action enters exactly the files in the walk's list.
 
-    It is done several times, since what runs beside it by chance is not there each time.
+    The action is repeated several times, because code that runs next to it by chance does not run each time.
     """
     entered = set.intersection(*(follow(service, act, pause_seconds) for _ in range(TIMES))) - BESIDE
     file = WALKS / f"{walk}.txt"
@@ -76,7 +77,7 @@ def compare(
 
 
 def follow(service: RunningService, act: Callable[[], object], pause_seconds: float) -> set[str]:
-    """Return the files of the house that the service's thread enters during an act."""
+    """Return this project's files that the service's thread enters during an action."""
     entered: set[str] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -131,7 +132,7 @@ def test_a_page_of_the_app(quiet: RunningService, crew: Team, alice: Player) -> 
 
 
 def test_one_check(tmp_path: Path) -> None:
-    """From the claim of a monitor that is due to the stored result."""
+    """Test one check, from the claim of a due monitor to the stored result."""
     checking = {"checks_at_once": 1, "allowed_networks": "127.0.0.0/8", "sweep_interval_seconds": 3600}
     with (
         site_that_is_up() as url,

@@ -1,4 +1,4 @@
-"""Replacements for the test's own thread only. Services in other threads are not affected."""
+"""Replaces functions only in the test's own thread. Services in other threads are not affected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def replace_in_this_thread(
     monkeypatch: pytest.MonkeyPatch, owner: object, name: str, replacement: Callable[..., Any]
 ) -> None:
-    """Have what this thread calls by a name of a module or class be something else."""
+    """Replace a function of a module or class for calls from this thread."""
     original, here = getattr(owner, name), get_ident()
 
     def call(*given: Any, **named: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Servers that speak the documented protocols of translation engines, including limits and refusals.
+"""Test servers that implement the documented protocols of translation engines, including limits and refusals.
 
-Their translation is the text in capitals.
+They translate a text into capital letters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KEY = "a-secret-key-of-the-engine"
 
 @dataclass(frozen=True)
 class Question:
-    """A request as it came."""
+    """A received request."""
 
     method: str
     path: str
@@ -39,24 +39,24 @@ class Question:
 
 @dataclass(frozen=True)
 class Reply:
-    """What is sent back; a body that is bytes as it is."""
+    """A response to send. A body of type bytes is sent unchanged."""
 
     status: int
     body: Any = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-SILENCE = Reply(0)  # the connection stays open, and nothing comes
-HANG_UP = Reply(0)  # it does not even stay open
+SILENCE = Reply(0)  # the connection stays open, but nothing is sent
+HANG_UP = Reply(0)  # the connection is closed without a response
 
 
 def in_capitals(text: str) -> str:
-    """Translate: all letters but those of tags and character references."""
+    """Translate a text into capital letters, except for tags and character references."""
     return re.sub(r"(<[^>]*>|&#?\w+;)|[^<&]+", lambda part: part[1] or part[0].upper(), text)
 
 
 class TranslationServer(ThreadingHTTPServer):
-    """Listens on a free port of the loopback while it is entered."""
+    """An HTTP server that listens on a free loopback port inside its context."""
 
     daemon_threads = True
 
@@ -78,11 +78,11 @@ class TranslationServer(ThreadingHTTPServer):
         self.server_close()
 
     def reply_next(self, *replies: Reply) -> None:
-        """Give these to the next questions, whatever they are."""
+        """Use these replies for the next requests, whatever they contain."""
         self._replies.extend(replies)
 
     def reply(self, question: Question) -> Reply | None:
-        """Keep the question and find its reply; None when nothing will come."""
+        """Store a request, and return the reply to it, or None if there is no response."""
         self.questions.append(question)
         reply = self._replies.popleft() if self._replies else self.answer(question)
         if reply is SILENCE:
@@ -90,7 +90,7 @@ class TranslationServer(ThreadingHTTPServer):
         return None if reply in (SILENCE, HANG_UP) else reply
 
     def answer(self, question: Question) -> Reply:
-        """Do what the documentation says."""
+        """Return the documented response."""
         raise NotImplementedError
 
 
@@ -118,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_POST = do_GET  # noqa: N815 - http.server finds it by this name
 
     def log_message(self, *_: object) -> None:
-        """Print nothing."""
+        """Suppress request logs."""
 
 
 class DeepLServer(TranslationServer):
@@ -127,7 +127,7 @@ class DeepLServer(TranslationServer):
     max_texts = 50
     max_bytes = 128 * 1024
     max_glossaries = 1000
-    # As DeepL has it: Catalan without tags, and formality and glossaries here and there.
+    # As in DeepL, Catalan has no tags, and only some languages support formality and glossaries.
     languages: Mapping[str, tuple[str, ...]] = {
         "ca": (),
         "de": ("formality", "glossary", "tag_handling"),
@@ -186,7 +186,7 @@ class DeepLServer(TranslationServer):
         return made | {"dictionaries": dictionaries, "creation_time": "2026-01-01T00:00:00.000000Z"}
 
     def _entries(self, asked: dict[str, Any]) -> dict[str, str] | None:
-        """Return what the glossary of a request says in its languages; None if there is no such glossary."""
+        """Return the entries of a request's glossary for its languages, or None if there is no such one."""
         if "glossary_id" not in asked:
             return {}
         language = asked["target_lang"].partition("-")[0]
@@ -256,7 +256,7 @@ def _is_xml(text: str) -> bool:
 
 
 def _in_capitals_with_tags(text: str) -> str:
-    return text.upper()  # tags are text like any other
+    return text.upper()  # this engine treats tags like any other text
 
 
 class LibreTranslateServer(TranslationServer):
@@ -296,18 +296,21 @@ class LibreTranslateServer(TranslationServer):
         return Reply(200, {"translatedText": [self._as_soup(text) for text in texts]})
 
     def _as_soup(self, text: str) -> str:
-        """Write HTML as its parser does, which knows no empty elements, and resolve references after that."""
+        """Return HTML as LibreTranslate's parser writes it.
+
+        The parser writes no empty elements. References are resolved afterwards.
+        """
         return html.unescape(re.sub(r"<(\w+)/>", r"<\1></\1>", self.translate(text)))
 
 
 class OpenAIServer(TranslationServer):
-    """`POST /chat/completions`, by a model that obeys."""
+    """`POST /chat/completions`, with a model that follows its instructions."""
 
     model = "a-model"
     knows_schemas = True
     max_answer_characters = 20_000
     refused_word = "\0"
-    omitted: frozenset[str] = frozenset()  # numbers it forgets
+    omitted: frozenset[str] = frozenset()  # numbers of texts that the model omits
 
     def answer(self, question: Question) -> Reply:
         if question.headers["Authorization"] != f"Bearer {KEY}":

@@ -1,4 +1,4 @@
-"""Failures between the blog storage and an S3 server, on real sockets and in the test's own loop."""
+"""Simulates failures between the blog storage and an S3 server, on real sockets in the test's event loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOST = (asyncio.IncompleteReadError, ConnectionError)
 
 @asynccontextmanager
 async def listening(converse: Converse) -> AsyncIterator[str]:
-    """Answer connections until the block ends; yields the endpoint's URL."""
+    """Accept connections until the block ends. Yield the endpoint's URL."""
     server = await asyncio.start_server(converse, "127.0.0.1", 0)
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -28,7 +28,7 @@ async def listening(converse: Converse) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def answering(status: int, body: str = "") -> AsyncIterator[str]:
-    """Answer every request with a status."""
+    """Respond to every request with a status."""
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(*LOST):
@@ -44,7 +44,7 @@ async def answering(status: int, body: str = "") -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def hanging() -> AsyncIterator[str]:
-    """Take every connection and never say a word."""
+    """Accept every connection, and never respond."""
     over = asyncio.Event()
 
     async def converse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -60,7 +60,7 @@ async def hanging() -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def before(port: int, requests: list[bytes]) -> AsyncIterator[str]:
-    """Stand before the server at a port: pass everything on, and note the head of each request."""
+    """Forward everything to the server on a port, and record the header section of each request."""
 
     async def note(to_server: asyncio.StreamWriter, head: bytes, body: bytes) -> bool:
         requests.append(head)
@@ -73,10 +73,10 @@ async def before(port: int, requests: list[bytes]) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def between(port: int, on_put: Meddle) -> AsyncIterator[str]:
-    """Stand before the server at a port: pass everything on, but leave what happens to a PUT to `on_put`.
+    """Forward everything to the server on a port, except for PUT requests, which `on_put` handles.
 
-    It is given a connection to the server, the head of the request and the body, once all of it is here.
-    The client's connection is closed afterwards.
+    `on_put` gets a connection to the server, the header section of the request, and the complete body. The
+    client's connection is closed afterwards.
     """
 
     async def leave_puts(to_server: asyncio.StreamWriter, head: bytes, body: bytes) -> bool:
@@ -94,7 +94,7 @@ async def between(port: int, on_put: Meddle) -> AsyncIterator[str]:
 async def _standing_before(
     port: int, pass_on: Callable[[asyncio.StreamWriter, bytes, bytes], Awaitable[bool]]
 ) -> AsyncIterator[str]:
-    """Hand each request to `pass_on`, until that says that it was the connection's last."""
+    """Give each request to `pass_on`, until it reports that the connection is finished."""
 
     async def converse(client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         server, to_server = await asyncio.open_connection("127.0.0.1", port)

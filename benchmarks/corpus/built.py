@@ -1,7 +1,8 @@
-"""Builds sites with Hugo, Eleventy and Astro of documents and their translations, and compares the pages.
+"""Builds sites with Hugo, Eleventy and Astro, and compares pages of sources and translations.
 
-Ends with 1 if a generator fails or leaves out a page, or if a translated page has other tags, links or code
-than its source and `exceptions.txt` does not list it. `make corpus` runs it, with the sites of the tests.
+Exits with 1 if a generator fails or omits a page. Also exits with 1 if a translated page has other tags,
+links or code than its source and is not listed in `exceptions.txt`. `make corpus` runs this with the sites of
+the tests.
 """
 
 import os
@@ -34,11 +35,11 @@ GENERATORS = {
         [str(SITES / "astro/node_modules/.bin/astro"), "build", "--silent"],
     ),
 }
-# On a busy machine, Astro 5 leaves out pages: it loses what it stores while it still writes what came before
-# (withastro/astro#15453). Another build reads the store of the one before, and adds what is not in it.
+# On a busy machine, Astro 5 omits pages: it loses what it stores while it is still writing earlier data
+# (withastro/astro#15453). Another build reads the previous build's data store, and adds what is missing.
 MOST_BUILDS = 3
 _BLOCK = re.compile(r"^```\w+\n(?:#|//) (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_DIFFERS = re.compile(r' (?:id|lang)="[^"]*"')  # ids of headings are made of their words
+_DIFFERS = re.compile(r' (?:id|lang)="[^"]*"')  # the ids of headings are derived from their words
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """Translates real documents with engines that change every word, and counts what stays intact.
 
-Ends with 1 if an engine that changes nothing changes a byte, or if a document loses its structure that
-`exceptions.txt` does not list. `make corpus` runs it.
+Exits with 1 if an engine that changes nothing changes a byte, or if a document that is not listed in
+`exceptions.txt` loses its structure. `make corpus` runs this.
 """
 
 import re
@@ -23,7 +23,7 @@ _WORD = re.compile(r"&#?\w+;|[^\W\d_]+")
 
 
 class Engine:
-    """Answers every segment with a function of it."""
+    """A translation engine that returns a function's result for each segment."""
 
     is_demonstration = True
     batch_limit = BatchLimit(max_texts=10_000, max_bytes=10_000_000)
@@ -76,14 +76,14 @@ def read_exceptions() -> set[str]:
 
 
 def print_fault(name: str, fault: str, listed: set[str]) -> bool:
-    """Print what a document lost, and return whether `exceptions.txt` lists it."""
+    """Print what a document lost, and return whether `exceptions.txt` lists the document."""
     is_listed = name in listed
     print(f"{'listed' if is_listed else 'NEW'}: {name}: {fault}")
     return is_listed
 
 
 def main() -> int:
-    """Check every text, and print the counts."""
+    """Check every text, and print the counts. Return the exit status."""
     texts = list(read_texts())
     listed = read_exceptions()
     changed = [text.name for text in texts if translate(text, Engine("identity", str)) != text.source]
@@ -110,12 +110,12 @@ def main() -> int:
 
 
 def segments(text: Text) -> list[str]:
-    """List what an engine is asked."""
+    """Return the segments of a text that an engine would translate."""
     return read_document(text.source, text.text_format).segments()
 
 
 def _lost_links(before: list[Rendered], after: list[Rendered], counts: Counter[str]) -> list[str | None]:
-    """Say of each document which link within it no longer leads to the same heading."""
+    """Return for each document a link within it that no longer leads to the same heading, or None."""
     old_anchors = github_anchors([page.headings for page in before])
     new_anchors = github_anchors([page.headings for page in after])
     lost: list[str | None] = []

@@ -1,6 +1,6 @@
-"""Judges translations that people made: message catalogues of programs.
+"""Validates translations by people, from the message catalogues of programs.
 
-What is refused is a false alarm, or a fault that people made. docs/translation.md has the counts.
+Each rejected translation is a false alarm or a mistake by a translator. docs/translation.md has the counts.
 """
 
 import sys
@@ -25,7 +25,7 @@ LOCALES = dict.fromkeys((
 
 
 def pairs(locale: str) -> Iterator[tuple[str, str]]:
-    """Read each English text once that is words alone, and its translation."""
+    """Yield each English text without markup once, with its translation."""
     seen: set[str] = set()
     for wheel in sorted(WHEELS.glob("*.whl")):
         with ZipFile(wheel) as archive:
@@ -47,7 +47,7 @@ def _pairs_of(catalogue: pofile, seen: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def main() -> int:
-    """Print the counts by locale; with `--show`, what was refused too."""
+    """Print the counts by locale. With `--show`, also print the rejected translations."""
     for locale in sorted(LOCALES):
         faults: Counter[str] = Counter()
         count = 0

@@ -1,4 +1,4 @@
-"""What GitHub and a browser make of a document, by parsers that the translation does not use."""
+"""Renders documents as GitHub and a browser do, with parsers that the translation does not use."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _OPTIONS = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A document without its words: its tags, where its links within the page lead, and its headings."""
+    """A rendered document without its words: its tags, the targets of its in-page links, and its headings."""
 
     parts: list[object]
     in_page_links: list[str]
@@ -50,13 +50,13 @@ def render(source: str, text_format: TextFormat) -> Rendered:
 
 
 def github_anchors(headings: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Make the anchors of each document's headings with github-slugger."""
+    """Return the anchors of each document's headings, as github-slugger generates them."""
     anchors: list[list[str]] = ask_node("anchors.mjs", headings)
     return anchors
 
 
 def ask_node(program: str, documents: Sequence[object]) -> Any:
-    """Return what a program of this folder answers to documents, as JSON."""
+    """Send documents to a Node.js program in this folder, and return its JSON output."""
     command = ["node", str(FETCHED / program)]
     done = subprocess.run(
         command, input=json.dumps(documents), capture_output=True, check=True, encoding="utf-8"
@@ -87,7 +87,7 @@ def _attribute(name: str, value: str) -> tuple[str, str]:
 
 
 def first_difference(before: Rendered, after: Rendered) -> str | None:
-    """Say where two documents differ, or return None."""
+    """Return the first difference between two documents, or None."""
     for old, new in zip(before.parts, after.parts, strict=False):
         if old != new:
             return re.sub(r"\s+", " ", f"{old} -> {new}")[:200]

@@ -1,4 +1,4 @@
-"""The documents that `make corpus` translates: specifications, test data of browsers, READMEs, dialects."""
+"""The documents that `make corpus` translates: specifications, browser test data, READMEs and dialects."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _TREE_TEST = re.compile(r"^#data\n(.*?)\n#errors$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A document, and the name by which an exception lists it."""
+    """A document, with the name under which `exceptions.txt` lists it."""
 
     group: str
     name: str
@@ -28,7 +28,7 @@ class Text:
 
 
 def read_texts() -> Iterator[Text]:
-    """Read them all."""
+    """Yield every document."""
     for specification in ("commonmark", "gfm"):
         [path] = FETCHED.glob(f"marko-*/tests/spec/{specification}.txt")
         examples = _EXAMPLE.findall(path.read_text())

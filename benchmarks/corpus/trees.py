@@ -1,7 +1,7 @@
-"""Translates documentation that packages ship, and compares what its own engine makes of both.
+"""Translates documentation from packages, and compares how its own renderer handles both versions.
 
-Ends with 1 if an engine that changes nothing changes a byte, or if a document loses its structure and
-`exceptions.txt` does not list it. `make corpus` runs it.
+Exits with 1 if an engine that changes nothing changes a byte, or if a document that is not listed in
+`exceptions.txt` loses its structure. `make corpus` runs this.
 """
 
 import re
@@ -20,13 +20,13 @@ from corpus.rendered import Rendered, ask_node, first_difference, render
 from corpus.texts import FETCHED, Text
 from monitoring.articles.translation.content_formats import TextFormat
 
-EXTENSIONS = ["extra", "admonition", "smarty"]  # those of its mkdocs.yml that make no ids of words
+EXTENSIONS = ["extra", "admonition", "smarty"]  # from its mkdocs.yml, without those that make ids from words
 PANDOC = [pypandoc.get_pandoc_path(), "--from=markdown-auto_identifiers", "--to=html", "--columns=10000"]
-_CHUNK = re.compile(r"^([ \t]*`{3,})\{(\w+)[^\n]*", re.MULTILINE)  # which knitr runs, before pandoc
+_CHUNK = re.compile(r"^([ \t]*`{3,})\{(\w+)[^\n]*", re.MULTILINE)  # knitr runs these before pandoc
 
 
 class Tree(NamedTuple):
-    """A folder of documents, and the engine of the site that they are written for."""
+    """A folder of documents, and the renderer of the site for which they are written."""
 
     name: str
     files: str
@@ -34,7 +34,7 @@ class Tree(NamedTuple):
     text_format: TextFormat = TextFormat.MARKDOWN
 
     def read(self) -> list[Text]:
-        """Read its documents."""
+        """Return the documents in the folder."""
         return [
             Text(self.name, f"{path.parent.name}/{path.name}", path.read_text(), self.text_format)
             for path in sorted(FETCHED.glob(self.files))
@@ -60,7 +60,7 @@ def by_pandoc(sources: Sequence[str]) -> list[Rendered]:
 
 
 def by_docusaurus(sources: Sequence[str]) -> list[Rendered]:
-    """Read documents as Docusaurus does."""
+    """Parse documents as Docusaurus does."""
     return [Rendered(parts, [], [], frozenset()) for parts in ask_node("structure.mjs", sources)]
 
 

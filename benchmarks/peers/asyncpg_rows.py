@@ -1,4 +1,4 @@
-"""Monitors with asyncpg: hand-written statements, prepared once for each connection."""
+"""Stores monitors with asyncpg and hand-written SQL statements, each prepared once per connection."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ INSERT = f"""
 
 
 class Rows:
-    """The database and Redis of a peer without an ORM."""
+    """The database and Redis connections of a peer without an ORM."""
 
     pool: asyncpg.Pool
     keys: KeyCache
@@ -100,7 +100,7 @@ class Rows:
 
     @asynccontextmanager
     async def open(self, _: object) -> AsyncIterator[None]:
-        """Open database and Redis for as long as the application runs."""
+        """Open the database and Redis while the application runs."""
         self.limiter = RateLimiter()
         self.keys = KeyCache(self.find_living_key)
         async with asyncpg.create_pool(os.environ["DATABASE_URL"], min_size=1, max_size=10) as self.pool:
@@ -116,7 +116,7 @@ class Rows:
         return key, headers
 
     async def find_living_key(self, client_id: str) -> Key | None:
-        """Find a key that is not revoked, and note once an hour that it was used."""
+        """Return a key if it is not revoked, and record once an hour that the key was used."""
         row = await self.pool.fetchrow(FIND_KEY, client_id)
         if row is None:
             return None
@@ -128,7 +128,7 @@ class Rows:
     async def fetch_page(
         self, team_id: UUID, limit: int, cursor: str | None
     ) -> tuple[list[asyncpg.Record], str | None]:
-        """Return a page, newest first, and the cursor of the next one."""
+        """Return a page of monitors, newest first, and the cursor of the next page."""
         if cursor:
             rows = await self.pool.fetch(LIST_AFTER, team_id, limit + 1, _read_cursor(cursor))
         else:
@@ -146,7 +146,7 @@ class Rows:
     async def insert(self, by: Key, address: str | None, given: dict[str, Any]) -> dict[str, Any]:
         """Create a monitor within the team's plan, and return it.
 
-        With it go its watch, its first state, and an entry of the audit log.
+        Also inserts the monitor's watch, its first state, and an audit log entry.
         """
         configured = {"name": (urlsplit(given["url"]).hostname or "")[:100], **DEFAULTS, **given}
         check_together(configured)
@@ -180,7 +180,7 @@ class Rows:
 
 
 def check_together(configured: dict[str, Any]) -> None:
-    """Refuse fields that do not go together."""
+    """Raise `Refused` for an invalid combination of fields."""
     if configured["timeout_seconds"] >= configured["interval_seconds"]:
         raise Refused(400, "timeout_seconds: must be below interval_seconds")
     if configured["method"] in ("GET", "HEAD") and configured["request_body"] is not None:

@@ -1,4 +1,4 @@
-"""What every peer checks before it answers: token, key and rate limit, the same for all of them."""
+"""Shared code of the peers for authentication: token, key and rate limit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ return {count, redis.call('PTTL', KEYS[1])}
 
 
 class Refused(Exception):  # noqa: N818 - an answer
-    """The request is answered with this status and sentence."""
+    """The request is refused with this status and error sentence."""
 
     def __init__(self, status: int, error: str) -> None:
         super().__init__(error)
@@ -38,7 +38,7 @@ class Refused(Exception):  # noqa: N818 - an answer
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A living key. The audit log has its id and its name."""
+    """A key that is not revoked. The audit log contains its id and its name."""
 
     client_id: str
     team_id: UUID
@@ -48,14 +48,14 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a verified token says."""
+    """The claims of a verified token."""
 
     client_id: str
     scopes: frozenset[str]
 
 
 def verify_token(authorization: str | None) -> Claims:
-    """Check a bearer token: signature, issuer, audience and time."""
+    """Verify a bearer token's signature, issuer, audience and times, and return its claims."""
     scheme, _, token = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise Refused(401, "Authorization header missing")
@@ -74,7 +74,10 @@ def verify_token(authorization: str | None) -> Claims:
 
 
 class KeyCache:
-    """Recently used keys, for KEY_CACHE_SECONDS. A revoked key goes on working for as long."""
+    """A cache of recently used keys, for KEY_CACHE_SECONDS.
+
+    A revoked key keeps working for up to this time.
+    """
 
     def __init__(self, find: Callable[..., Awaitable[Key | None]]) -> None:
         self._find = find
@@ -94,14 +97,14 @@ class KeyCache:
 
 
 class RateLimiter:
-    """Counts requests of a key in Redis, in windows that begin with their first request."""
+    """Counts requests per key in Redis, in time windows that begin with the first request."""
 
     def __init__(self) -> None:
         self._client = redis.asyncio.Redis.from_url(os.environ["REDIS_URL"])
         self._hit = self._client.register_script(_HIT)
 
     async def count(self, client_id: str) -> dict[str, str]:
-        """Count a request, and return the headers that announce what is left. Raises `Refused`."""
+        """Count a request, and return the headers with the remaining quota. Raises `Refused`."""
         count, ttl_ms = await self._hit(keys=[f"rate:{client_id}"], args=[WINDOW_SECONDS * 1000])
         if count > RATE_LIMIT:
             raise Refused(429, "Rate limit exceeded")
@@ -116,6 +119,6 @@ class RateLimiter:
 
 
 def demand_scope(claims: Claims, key: Key, scope: str) -> None:
-    """Refuse a caller without this scope."""
+    """Raise `Refused` for a caller without this scope."""
     if scope not in claims.scopes & key.scopes:
         raise Refused(403, "Insufficient permissions")

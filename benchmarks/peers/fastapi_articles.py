@@ -1,6 +1,6 @@
-"""The webhook by hand: FastAPI and SQLAlchemy 2. Translations are inserted one by one, or all at once.
+"""The webhook, written by hand with FastAPI and SQLAlchemy 2.
 
-ROW_BY_ROW=1 creates each locale's row in a loop; without it the session writes all rows together.
+With ROW_BY_ROW=1, each locale's row is inserted in a loop. Otherwise, the session inserts all rows together.
 """
 
 import os
@@ -36,7 +36,7 @@ Text = Annotated[str, Field(max_length=1_000_000)]
 
 
 class ArticleIn(BaseModel):
-    """A submission's article; its other fields are kept."""
+    """A submission's article, including unknown fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -50,7 +50,7 @@ class ArticleIn(BaseModel):
 
 
 class Delivery(BaseModel):
-    """A publisher's submission; its other fields are kept."""
+    """A publisher's submission, including unknown fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -62,7 +62,7 @@ class Delivery(BaseModel):
 
 
 class Accepted(BaseModel):
-    """The publisher's answer."""
+    """The response to the publisher."""
 
     article_id: UUID
     status: str
@@ -71,7 +71,7 @@ class Accepted(BaseModel):
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Open database and Redis for as long as the application runs."""
+    """Open the database and Redis while the application runs."""
     engine, app.state.sessions = open_sessions()
     app.state.messages = Messages()
     yield
@@ -84,18 +84,18 @@ app = FastAPI(lifespan=lifespan)
 
 @app.exception_handler(Refused)
 async def refuse(_: Request, refused: Refused) -> JSONResponse:
-    """Answer a refusal."""
+    """Return the error response for a `Refused` exception."""
     return JSONResponse({"error": refused.error}, refused.status)
 
 
 async def publisher(x_webhook_secret: Annotated[str | None, Header()] = None) -> None:
-    """Let in callers with the secret."""
+    """Permit only callers with the webhook secret."""
     demand_secret(x_webhook_secret)
 
 
 @app.post("/api/webhooks/publisher", status_code=202, dependencies=[Depends(publisher)])
 async def deliver_article(delivery: Delivery, request: Request, response: Response) -> Accepted:
-    """Store an article, and have it translated."""
+    """Store an article, and queue its translation."""
     payload = delivery.model_dump(exclude_unset=True)
     async with request.app.state.sessions() as session, session.begin():
         article, is_new = await _keep(session, payload)

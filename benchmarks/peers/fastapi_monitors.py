@@ -1,4 +1,7 @@
-"""The monitors as a good engineer would write them by hand: FastAPI, pydantic, SQLAlchemy 2 on asyncpg."""
+"""The monitors API as a good engineer would write it by hand.
+
+It uses FastAPI, pydantic, and SQLAlchemy 2 on asyncpg.
+"""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator
@@ -24,7 +27,7 @@ RESERVED_HEADERS = {"accept-encoding", "connection", "content-length", "expect",
 
 
 def check_headers(headers: dict[str, str]) -> dict[str, str]:
-    """Refuse headers that control the connection, and repeated names."""
+    """Raise ValueError for headers that control the connection, and for repeated names."""
     names = [name.lower() for name in headers]
     if RESERVED_HEADERS & set(names) or len(set(names)) < len(names):
         raise ValueError("must not hold reserved headers, nor one twice")
@@ -32,7 +35,7 @@ def check_headers(headers: dict[str, str]) -> dict[str, str]:
 
 
 def check_unique(values: list[str]) -> list[str]:
-    """Refuse repeated values."""
+    """Raise ValueError for repeated values."""
     if len(set(values)) < len(values):
         raise ValueError("must be unique")
     return values
@@ -54,7 +57,7 @@ Certificates = Annotated[str, Field(min_length=1, max_length=65536)]
 
 
 class Assertion(BaseModel):
-    """What an answer must say."""
+    """A condition on the response to a check."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -66,7 +69,7 @@ class Assertion(BaseModel):
 
 
 class MonitorCreate(BaseModel):
-    """A client's request."""
+    """The body of a request that creates a monitor."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -97,7 +100,7 @@ class MonitorCreate(BaseModel):
 
     @model_validator(mode="after")
     def check_together(self) -> "MonitorCreate":
-        """Refuse fields that do not go together."""
+        """Raise ValueError for an invalid combination of fields."""
         if self.timeout_seconds >= self.interval_seconds:
             raise ValueError("timeout_seconds must be below interval_seconds")
         if self.method in ("GET", "HEAD") and self.request_body is not None:
@@ -110,7 +113,7 @@ class MonitorCreate(BaseModel):
 
 
 class MuteOut(BaseModel):
-    """Nobody is notified of the monitor."""
+    """A mute of a monitor in a response."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -119,7 +122,7 @@ class MuteOut(BaseModel):
 
 
 class MonitorOut(BaseModel):
-    """A client's answer."""
+    """A monitor in a response."""
 
     id: UUID
     key: str | None
@@ -159,7 +162,7 @@ class MonitorOut(BaseModel):
 
     @classmethod
     def of(cls, monitor: Monitor) -> "MonitorOut":
-        """Make it from the monitor's row and its watch."""
+        """Return the response model for a monitor's row and its watch."""
         watch = monitor.watch
         return cls(
             id=monitor.id,
@@ -209,7 +212,7 @@ class MonitorPage(BaseModel):
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Open database and Redis for as long as the application runs."""
+    """Open the database and Redis while the application runs."""
     engine, app.state.sessions = open_sessions()
     app.state.limiter = RateLimiter()
     app.state.keys = KeyCache(find_living_key)
@@ -223,12 +226,12 @@ app = FastAPI(lifespan=lifespan)
 
 @app.exception_handler(Refused)
 async def refuse(_: Request, refused: Refused) -> JSONResponse:
-    """Answer a refusal."""
+    """Return the error response for a `Refused` exception."""
     return JSONResponse({"error": refused.error}, refused.status)
 
 
 async def find_living_key(client_id: str, session: AsyncSession) -> Key | None:
-    """Find a key that is not revoked, and note once an hour that it was used."""
+    """Return a key if it is not revoked, and record once an hour that the key was used."""
     key = await session.scalar(
         select(ApiKey).where(ApiKey.client_id == client_id, ApiKey.revoked_at.is_(None))
     )
@@ -242,7 +245,7 @@ async def find_living_key(client_id: str, session: AsyncSession) -> Key | None:
 
 
 async def open_session(request: Request) -> AsyncIterator[AsyncSession]:
-    """Open a session for one request."""
+    """Open a database session for one request."""
     async with request.app.state.sessions() as session:
         yield session
 
@@ -262,19 +265,19 @@ Caller = Annotated[tuple[Claims, Key], Depends(identify)]
 
 
 async def reader(caller: Caller) -> UUID:
-    """Let in callers that may read, and return their team."""
+    """Permit only callers that may read, and return their team's id."""
     demand_scope(*caller, "monitors:read")
     return caller[1].team_id
 
 
 async def writer(caller: Caller) -> Key:
-    """Let in callers that may write, and return their key."""
+    """Permit only callers that may write, and return their key."""
     demand_scope(*caller, "monitors:write")
     return caller[1]
 
 
 def select_monitors() -> Select[tuple[Monitor]]:
-    """Select monitors with all that an answer shows of them."""
+    """Return a query for monitors with everything that a response contains."""
     is_on = or_(Mute.muted_until.is_(None), Mute.muted_until > func.now())
     joined = select(Monitor).join(Monitor.watch).outerjoin(Monitor.mute.and_(is_on))
     return joined.options(contains_eager(Monitor.watch), contains_eager(Monitor.mute))
@@ -287,7 +290,7 @@ async def list_monitors(
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
     cursor: Annotated[str | None, Query(min_length=22, max_length=22)] = None,
 ) -> MonitorPage:
-    """Answer a page, newest first."""
+    """Return a page of monitors, newest first."""
     wanted = select_monitors().where(Monitor.team_id == team_id).order_by(Monitor.id.desc()).limit(limit + 1)
     if cursor:
         wanted = wanted.where(Monitor.id < UUID(bytes=urlsafe_b64decode(f"{cursor}==")))
@@ -308,7 +311,7 @@ async def create_monitor(
     request: Request,
     response: Response,
 ) -> MonitorOut:
-    """Create a monitor within the team's plan, with an entry of the audit log."""
+    """Create a monitor within the team's plan, with an audit log entry."""
     place = update(Team).where(Team.id == by.team_id, Team.monitors_count < Team.max_monitors)
     place = place.values(monitors_count=Team.monitors_count + 1).execution_options(synchronize_session=False)
     if await session.scalar(place.returning(Team.id)) is None:
@@ -353,7 +356,7 @@ async def create_monitor(
 async def get_monitor(
     monitor_id: UUID, team_id: Annotated[UUID, Depends(reader)], session: Session, response: Response
 ) -> MonitorOut:
-    """Answer one monitor."""
+    """Return one monitor."""
     wanted = select_monitors().where(Monitor.id == monitor_id, Monitor.team_id == team_id)
     monitor = await session.scalar(wanted)
     if monitor is None:

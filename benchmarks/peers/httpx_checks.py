@@ -25,7 +25,7 @@ PAUSE_SECONDS = 0.1
 
 
 async def claim(session: AsyncSession) -> list[Watch]:
-    """Claim due monitors, longest overdue first."""
+    """Claim due monitors, most overdue first."""
     now = datetime.now(UTC)
     due = select(Watch).join(Watch.monitor).options(contains_eager(Watch.monitor))
     due = due.where(Watch.due_at <= now).order_by(Watch.due_at).limit(BATCH)
@@ -84,7 +84,7 @@ async def store(session: AsyncSession, watches: list[Watch], found: list[dict[st
 
 
 async def main() -> None:
-    """Check until stopped."""
+    """Check monitors until the process is stopped."""
     engine, sessions = open_sessions()
     limits = httpx.Limits(max_keepalive_connections=0, max_connections=BATCH)
     ca_file = os.environ["CA_FILE"]

@@ -19,7 +19,7 @@ _url = os.environ["DATABASE_URL"]
 
 
 def open_sessions() -> Any:
-    """Open an engine with as many connections as the service has, and return its session maker."""
+    """Open an engine with as many connections as the service has, and return a session factory."""
     if _url.startswith("sqlite"):
         engine = create_async_engine(_url.replace("sqlite://", "sqlite+aiosqlite:///"), pool_size=5)
         event.listen(engine.sync_engine, "connect", _prepare_sqlite)
@@ -31,14 +31,14 @@ def open_sessions() -> Any:
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
-    """Let readers work beside a writer, and let commits reach the disk."""
-    connection.isolation_level = None  # SQLAlchemy's events begin transactions, not the driver
+    """Let readers work next to a writer, and make commits durable."""
+    connection.isolation_level = None  # SQLAlchemy's events begin transactions, and the driver does not
     for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {setting}")
 
 
 def _begin_writing(connection: Any) -> None:
-    """Take the write lock first. A reader that wants it later would be refused."""
+    """Take the write lock at the beginning, because SQLite may refuse it to a transaction that has read."""
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 

@@ -1,4 +1,7 @@
-"""The webhook at its barest: Starlette, asyncpg, and one statement for all rows of an article."""
+"""The webhook with the minimum of overhead, using Starlette and asyncpg.
+
+One SQL statement stores all rows of an article.
+"""
 
 from __future__ import annotations
 
@@ -64,14 +67,14 @@ FIND = "SELECT id FROM articles WHERE identity = $1"
 
 
 class Shared:
-    """What the endpoint needs."""
+    """The resources that the endpoint uses."""
 
     pool: asyncpg.Pool
     messages: Messages
 
     @asynccontextmanager
     async def open(self, _: object) -> AsyncIterator[None]:
-        """Open database and Redis for as long as the application runs."""
+        """Open the database and Redis while the application runs."""
         self.messages = Messages()
         async with asyncpg.create_pool(os.environ["DATABASE_URL"], min_size=1, max_size=10) as self.pool:
             yield
@@ -82,7 +85,7 @@ shared = Shared()
 
 
 async def deliver_article(request: Request) -> Response:
-    """Store an article, and have it translated."""
+    """Store an article, and queue its translation."""
     demand_secret(request.headers.get("x-webhook-secret"))
     try:
         payload = _check(orjson.loads(await request.body()))
@@ -108,7 +111,7 @@ async def deliver_article(request: Request) -> Response:
 
 
 def _check(payload: Any) -> dict[str, Any]:
-    """Refuse a payload that is no submission."""
+    """Raise `Refused` for a payload that is not a valid submission."""
     if not isinstance(payload, dict) or not isinstance(payload.get("article"), dict):
         raise Refused(400, "article: must be an object")
     for name, most in TEXTS.items():
@@ -126,7 +129,7 @@ def _answer(content: Any, status: int, headers: dict[str, str]) -> Response:
 
 
 async def refuse(_: Request, refused: Refused) -> Response:
-    """Answer a refusal."""
+    """Return the error response for a `Refused` exception."""
     return _answer({"error": refused.error}, refused.status, {})
 
 

@@ -1,4 +1,7 @@
-"""The monitors at their barest: Starlette, asyncpg, orjson. This is about the least they can cost."""
+"""The monitors API with the minimum of overhead: Starlette, asyncpg and orjson.
+
+This is about the lowest possible cost.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ shared = Rows()
 
 
 async def list_monitors(request: Request) -> Response:
-    """Answer a page, newest first."""
+    """Return a page of monitors, newest first."""
     key, headers = await shared.let_in(request.headers.get("authorization"), "monitors:read")
     asked = request.query_params.get("limit", "50")
     if not asked.isdecimal() or not 1 <= (limit := int(asked)) <= 100:
@@ -80,7 +83,7 @@ async def create_monitor(request: Request) -> Response:
 
 
 async def get_monitor(request: Request) -> Response:
-    """Answer one monitor."""
+    """Return one monitor."""
     key, headers = await shared.let_in(request.headers.get("authorization"), "monitors:read")
     try:
         monitor_id = UUID(request.path_params["monitor_id"])
@@ -93,10 +96,10 @@ async def get_monitor(request: Request) -> Response:
 def _represent(row: asyncpg.Record) -> dict[str, Any]:
     monitor = dict(row)
     del monitor["version"]
-    monitor["id"] = str(monitor["id"])  # asyncpg has a UUID of its own
+    monitor["id"] = str(monitor["id"])  # asyncpg has its own UUID type
     for name in JSON:
         if monitor[name] is not None:
-            monitor[name] = orjson.Fragment(monitor[name])  # it is JSON already
+            monitor[name] = orjson.Fragment(monitor[name])  # the value is JSON already
     if monitor["mute"]:
         monitor["mute"] = orjson.Fragment(monitor["mute"])
     return monitor
@@ -109,7 +112,7 @@ def _answer(content: Any, status: int, headers: dict[str, str]) -> Response:
 
 
 def _check(given: Any) -> dict[str, Any]:
-    """Refuse an invalid configuration, field by field."""
+    """Raise `Refused` for an invalid configuration."""
     if not isinstance(given, dict) or "url" not in given or not given.keys() <= set(CONFIGURED):
         raise Refused(400, "must be an object with url and known fields only")
     for name, value in given.items():
@@ -169,7 +172,7 @@ def _all_match(pattern: re.Pattern[str], values: list[Any]) -> bool:
 
 
 async def refuse(_: Request, refused: Refused) -> Response:
-    """Answer a refusal."""
+    """Return the error response for a `Refused` exception."""
     return _answer({"error": refused.error}, refused.status, {})
 
 

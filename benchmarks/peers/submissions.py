@@ -1,4 +1,4 @@
-"""What every peer does with a submission besides its rows: secret, identity, file and message."""
+"""Shared code of the peers for submissions: secret, identity, file and message, but not the rows."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ BLOG_FOLDER = Path(os.environ.get("BLOG_FOLDER", "/nonexistent"))
 
 
 def demand_secret(sent: str | None) -> None:
-    """Refuse callers without the secret."""
+    """Raise `Refused` for callers without the webhook secret."""
     if not hmac.compare_digest((sent or "").encode(), WEBHOOK_SECRET):
         raise Refused(401, "Invalid webhook secret")
 
 
 def identify(payload: dict[str, Any]) -> str:
-    """Return the article's identity: its id, else its slug, else its content."""
+    """Return the article's id or, if it has none, its slug or, if it has neither, a hash of its content."""
     article = payload["article"]
     for field in ("id", "slug"):
         if article.get(field):
@@ -49,7 +49,7 @@ def folder_of(payload: dict[str, Any]) -> str:
 
 
 def read_time(payload: dict[str, Any]) -> datetime | None:
-    """Return when the publisher sent it, if that can be read."""
+    """Return when the publisher sent the submission, or None if this cannot be read."""
     try:
         moment = datetime.fromisoformat(payload.get("timestamp") or payload.get("published_at") or "")
     except ValueError:
@@ -58,7 +58,7 @@ def read_time(payload: dict[str, Any]) -> datetime | None:
 
 
 async def store_original(slug: str, page: dict[str, Any]) -> None:
-    """Store the English page under its name, complete and on the disk when this returns."""
+    """Store the English page durably under its name."""
     content = orjson.dumps(page, option=orjson.OPT_INDENT_2)
     await asyncio.to_thread(_write_durably, BLOG_FOLDER / slug / "en.json", content)
 
@@ -81,7 +81,7 @@ def _write_durably(target: Path, content: bytes) -> None:
 
 
 class Messages:
-    """Sends the workers a message for each article if there is a Redis; else they poll."""
+    """Sends a message to the workers for each article. Without Redis, the workers poll instead."""
 
     def __init__(self) -> None:
         url = os.environ.get("REDIS_URL")

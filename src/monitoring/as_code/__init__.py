@@ -1,1 +1,1 @@
-"""Monitors as code: a file of monitors, channels and maintenance windows is applied to a service."""
+"""Monitors as code: applies a file of monitors, channels and maintenance windows to a service."""

@@ -1,6 +1,6 @@
-"""Executes a plan's steps. If a step fails, the failure is reported, and the remaining steps are executed.
+"""Executes a plan's steps. If a step fails, reports the failure and continues with the remaining steps.
 
-If the file is applied again, the failed steps are executed again.
+Applying the file again retries the failed steps.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _put(client: Client, step: Step, ids: dict[str, str]) -> Outcome:
 
 
 def _give_key(client: Client, step: Step) -> str:
-    """Set the key in the file on a resource that has no key. Return the resource's new ETag."""
+    """Give a resource that has no key the key from the file. Return the resource's new ETag."""
     assert step.wanted is not None  # noqa: S101 - as above
     named = {"type": step.wanted.fields["type"]} if step.kind is CHANNELS else {}
     path = f"{step.kind.path}/{step.row_id}"

@@ -1,4 +1,4 @@
-"""Calls the service's API. Before a retry, the client waits for as long as the response specifies."""
+"""Calls the service's API. Before a retry, the client waits for the time that the response specifies."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import httpx2
 
 from monitoring.as_code.kinds import Kind
 
-ATTEMPTS = 6  # for a request that may succeed when it is retried, within about half a minute
+ATTEMPTS = 6  # for a request that may succeed on a retry; they take about half a minute
 TIMEOUT_SECONDS = 60
 _READS = frozenset({"GET"})
 
 
 class RefusedError(Exception):
-    """The service refused a request or did not respond. If the service sent a message, it is the message."""
+    """The service refused a request or did not respond. The exception has the service's message, if any."""
 
     def __init__(self, sentence: str, status: int = 0) -> None:
         super().__init__(sentence)
@@ -58,7 +58,7 @@ class Client:
     ) -> httpx2.Response:
         """Send a request and return the response. Temporary failures are retried, up to `ATTEMPTS` attempts.
 
-        The Idempotency-Key ensures that a retried write takes effect only once.
+        The header Idempotency-Key ensures that a retried write takes effect only once.
         """
         own = {} if method in _READS else {"Idempotency-Key": str(uuid4())}
         for attempt in range(ATTEMPTS):

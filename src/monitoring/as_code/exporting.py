@@ -1,4 +1,4 @@
-"""Writes a team's resources to a file, without defaults and secrets, and with keys instead of ids."""
+"""Writes a team's resources to a file that contains no defaults and no secrets, and keys instead of ids."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MAX_SLUG_CHARACTERS = 60
 
 
 def export(client: Client) -> str:
-    """Return the text of a file with the team's resources.
+    """Return the text of a file with all of the team's resources.
 
-    If a resource has no key, the file contains its id, and a key that is derived from its name.
+    For a resource without a key, the file contains its id, and a key that is derived from its name.
     """
     sections: dict[str, dict[str, dict[str, Any]]] = {}
     keys_of_monitors: dict[str, str] = {}
@@ -73,7 +73,7 @@ def _write_row(
 
 
 def _write_field(kind: Kind, key: str, row: Mapping[str, Any], name: str, default: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a field's value without secrets. If it is an object, omit the values that equal `default`'s."""
+    """Return a field's value without secrets. Omit members of an object that are equal in `default`."""
     value = row.get(name)
     if value is None:
         return None
@@ -89,7 +89,7 @@ def _write_field(kind: Kind, key: str, row: Mapping[str, Any], name: str, defaul
 
 
 def _name_monitors(holder: dict[str, Any], keys: Mapping[str, str]) -> None:
-    """Replace `monitor_ids` in `holder` with `monitor_keys`. Deleted monitors are left out."""
+    """Replace `monitor_ids` in `holder` with `monitor_keys`, leaving out deleted monitors."""
     if ids := holder.pop("monitor_ids", None):
         holder["monitor_keys"] = [keys[each] for each in ids if each in keys]
 
@@ -107,6 +107,6 @@ def _header(key: str, name: str, value: str) -> str:
 
 
 def _name_secret(kind: Kind, key: str, name: str, value: Any) -> Any:  # noqa: ANN401 - JSON
-    if isinstance(value, list):  # headers of a custom channel
+    if isinstance(value, list):  # the headers of a custom channel
         return [{**each, "value": variable(kind.words, key, each["name"])} for each in value]
     return variable(kind.words, key, name)

@@ -1,4 +1,4 @@
-"""Generates the JSON Schema of monitoring files from the OpenAPI document, for editors and linters."""
+"""Generates a JSON Schema for monitoring files from the OpenAPI document, for use by editors and linters."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _MONITOR_KEYS = {
     "items": {"type": "string"},
     "description": "The keys of monitors in this file.",
 }
-# In a file, a variable may stand in place of a text that one of these keywords restricts.
+# Keywords that restrict the text of a field. A file may contain a variable instead of such a text.
 _NARROWING = {"pattern", "format", "not"}
 _VARIABLE = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
 
 
 def make_schema() -> dict[str, Any]:
-    """Return the schema of files (JSON Schema 2020-12)."""
+    """Return the schema for files (JSON Schema 2020-12)."""
     definitions = _Definitions()
     sections = {
         kind.section: {
@@ -57,9 +57,9 @@ class _Definitions:
         self._of_document = published_document().root["components"]["schemas"]
 
     def adapt(self, name: str) -> Any:  # noqa: ANN401 - JSON Schema
-        """Return a schema of the OpenAPI document, adapted to files.
+        """Return the OpenAPI document's schema `name`, adapted to files.
 
-        The schemas that it refers to are added to `schemas`.
+        Every schema that it refers to is added to `schemas`.
         """
         return self._adapt(deepcopy(self._of_document[name]))
 
@@ -75,7 +75,7 @@ class _Definitions:
                 self.schemas[name] = self.adapt(name)
             return {"$ref": f"#/$defs/{name}"}
         own = {name: self._adapt(value) for name, value in node.items() if not name.startswith(("x-", "not"))}
-        if "not" in node:  # unchanged, because `not` does not exclude variables
+        if "not" in node:  # leave unchanged, because `not` does not exclude variables
             excluded = node["not"].get("$ref", "").removeprefix(_REFERENCE)
             own["not"] = self._of_document[excluded] if excluded else node["not"]
         own.pop("discriminator", None)

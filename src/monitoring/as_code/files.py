@@ -1,7 +1,7 @@
 """Reads and writes files of resources. A file is YAML 1.2, and its rows are identified by keys.
 
-Problems are reported with their line numbers. `${NAME}` in a text refers to an environment variable, and
-`$${` stands for `${`.
+Problems are reported with their line numbers. In a text, `${NAME}` refers to an environment variable, and
+`$${` is an escaped `${`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from monitoring.contract.problems import Problem
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _VARIABLE = re.compile(r"\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _NOT_OF_VARIABLES = re.compile(r"[^A-Za-z0-9]+")
-# Fields that only files have: the id of the resource on which the key is set, and a note for people.
+# Fields that files may contain, but requests may not: the id of the resource that is given the key, and a
+# note for people.
 _OF_FILES = ("id", "note")
 _SECTIONS = "monitors, notification_channels or maintenance_windows"
 
@@ -36,10 +37,10 @@ class FileProblemsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A row of the file: the wanted fields of a resource, without the fields that only files have.
+    """A row of the file: the wanted fields of a resource, without fields that may appear only in files.
 
-    `variables` maps the variables in the row's texts to their values, which may be secrets. An unset variable
-    has an empty value.
+    `variables` maps the names of variables in the row to their values, which may be secrets. The value of an
+    unset variable is empty.
     """
 
     kind: Kind
@@ -58,7 +59,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class _Text:
-    """A file that is being read: its line numbers by path, and its problems."""
+    """A file that is being read, with the line number of each path in it, and its problems."""
 
     name: str
     lines: dict[Path, int] = field(default_factory=dict)
@@ -71,7 +72,7 @@ class _Text:
 
 
 class _Loader(yaml.SafeLoader):
-    """Parses YAML 1.2's core schema: `22:00` and `2026-11-01` are texts, and so are `yes` and `on`."""
+    """Parses the core schema of YAML 1.2, in which `22:00`, `2026-11-01`, `yes` and `on` are texts."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -90,7 +91,7 @@ _Loader.add_implicit_resolver(
 def read_file(text: str, name: str, *, needs_variables: bool = True) -> list[Wanted]:
     """Return the rows of a file. Raises `FileProblemsError` with all problems.
 
-    If `needs_variables` is false, a field with an unset variable is left out instead of being a problem.
+    If `needs_variables` is false, a field with an unset variable is left out. Otherwise, it is a problem.
     """
     file = _Text(name)
     loader = _Loader(text)
@@ -123,12 +124,12 @@ def variable(*words: str) -> str:
 
 
 def escape(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Escape the texts in a value, so that nothing in them is read as a variable."""
+    """Escape every text in a value, so that `${` in a text is not read as a variable."""
     return change_texts(value, lambda text: text.replace("${", "$${"))
 
 
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - JSON
-    """Change every text in a value, at any depth. Field names stay the same."""
+    """Apply `change` to every text in a value, at any depth, but not to field names."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -211,7 +212,7 @@ def _read_row(kind: Kind, key: Any, row: Any, file: _Text, needs_variables: bool
 
 
 def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | None:
-    """Remove `monitor_keys` from the fields, and return these keys. Requests contain monitor ids instead."""
+    """Remove `monitor_keys` from the fields and return them, because requests contain monitor ids instead."""
     holder = fields
     if kind is CHANNELS and isinstance(fields.get("routing"), dict):
         holder = fields["routing"]
@@ -222,7 +223,7 @@ def _take_monitor_keys(kind: Kind, fields: dict[str, Any]) -> tuple[str, ...] | 
 
 
 def _fill_in(value: Any, used: dict[str, str], unset: list[str]) -> Any:  # noqa: ANN401 - YAML
-    """Return a value with its variables replaced. A text with an unset variable is left out.
+    """Return a value in which variables are replaced, and texts with an unset variable are left out.
 
     The variables and their values are added to `used`. The names of unset variables are added to `unset`.
     """

@@ -22,9 +22,9 @@ class Imported(NamedTuple):
 
 
 def write_drafts(drafts: Iterable[Draft]) -> Imported:
-    """Write drafts as a file, with keys that are derived from their names.
+    """Write drafts as a file. Each draft's key is derived from its name.
 
-    Report drafts that the API would reject.
+    Drafts that the API would reject are reported.
     """
     rows: dict[str, dict[str, Any]] = {}
     losses: list[str] = []

@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of resource: the name of its section in files and in lists, its path, and its request schema."""
+    """A kind of resource: its section in files and lists, its name, its URL path, and its request schema."""
 
     section: str
     name: str
@@ -56,7 +56,7 @@ def check_of(schema: str) -> Check:
 
 
 def defaults_of(kind: Kind, row: Row) -> dict[str, Any]:
-    """Return the defaults of a row's fields, including nested fields, but not of secrets."""
+    """Return the defaults of a row's fields, including nested fields, except for secrets."""
     if kind is CHANNELS:
         defaults = dict(read_defaults(member_of("NotificationChannelCreate", row["type"])))
         defaults["routing"] = dict(read_defaults("NotificationRoutingCreate"))

@@ -1,4 +1,4 @@
-"""Compares a file with a team's resources, and plans the changes that make them equal."""
+"""Compares a file with a team's resources, and plans the changes that make the resources match the file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Difference:
 class Step:
     """A step that creates, changes or deletes one resource.
 
-    A change without differences only sends secrets, because secrets cannot be compared.
+    A change without differences only sends secrets, which cannot be compared.
     """
 
     kind: Kind
@@ -59,7 +59,7 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """The steps that make a team's resources equal to a file, in the order of execution."""
+    """The steps that make a team's resources match a file, in the order of execution."""
 
     steps: list[Step] = field(default_factory=list)
     unchanged: int = 0
@@ -70,12 +70,12 @@ class Plan:
 
     @property
     def changes(self) -> list[Step]:
-        """The steps except those that only send secrets, which may change nothing."""
+        """All steps except those that only send secrets, because such a step may change nothing."""
         return [step for step in self.steps if step.sign != "="]
 
 
 def make_plan(client: Client, wanted: Sequence[Wanted], *, prune: bool) -> Plan:
-    """Read the team's resources, and return the steps that make them equal to `wanted`.
+    """Read the team's resources, and return the steps that make them match `wanted`.
 
     If `prune` is set, resources that have a key and are not in `wanted` are deleted.
     """
@@ -121,7 +121,7 @@ def _plan_row(client: Client, plan: Plan, wanted: Wanted, found: dict[str, Any] 
 
 
 def fields_to_send(wanted: Wanted, ids: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields to send, with monitor ids in place of keys. Raises KeyError for an unknown key."""
+    """Return the fields to send, with monitor ids instead of keys. Raises KeyError for an unknown key."""
     if wanted.monitor_keys is None:
         return wanted.fields
     monitor_ids = [ids[key] for key in wanted.monitor_keys]
@@ -133,7 +133,7 @@ def fields_to_send(wanted: Wanted, ids: Mapping[str, str]) -> dict[str, Any]:
 def _compare(wanted: Wanted, found: Mapping[str, Any], ids: Mapping[str, str]) -> Iterator[Difference]:
     """Yield the differences between a row of the file and the resource found.
 
-    Secrets, and omitted fields without a default, cannot be compared.
+    Secrets are not compared, and neither are fields that the row omits and that have no default.
     """
     if found["key"] != wanted.key:
         yield Difference("key", found["key"], wanted.key)
@@ -173,7 +173,7 @@ def _compare_field(kind: Kind, name: str, new: Any, old: Any) -> Iterator[Differ
 
 
 def _compare_headers(new: Mapping[str, str], old: Mapping[str, str]) -> Iterator[Difference]:
-    """Yield the headers that differ. A masked value is left out, as only the service can compare it."""
+    """Yield the headers that differ. Masked values are left out, as only the service can compare them."""
     for name in {**old, **new}:
         before, after = old.get(name), new.get(name)
         is_hidden = before == MASK and after is not None

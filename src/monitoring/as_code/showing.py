@@ -17,7 +17,7 @@ _MAX_VALUE_CHARACTERS = 60
 def show_plan(plan: Plan) -> Iterator[str]:
     """Yield the lines of a plan. `+` marks a resource to create, `~` one to change, and `-` one to delete.
 
-    Names of variables are shown in place of their values, because many people can read CI logs.
+    The names of variables are shown instead of their values, because many people can read CI logs.
     """
     for step in plan.changes:
         yield f"{step.sign} {step.kind.words} {step.key}"
@@ -45,7 +45,7 @@ def _write(value: Any, variables: Mapping[str, str]) -> str:  # noqa: ANN401 - J
 
 
 def _name_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Replace the values of variables in a text with references to the variables, longest value first."""
+    """Replace values of variables in a text with references to these variables, longest value first."""
     for name, value in sorted(variables.items(), key=lambda each: -len(each[1])):
         text = text.replace(value, f"${{{name}}}") if value else text
     return text

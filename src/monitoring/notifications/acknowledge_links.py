@@ -1,4 +1,4 @@
-"""Signed links in messages, with which people acknowledge an incident without signing in."""
+"""Signed links in messages, with which people can acknowledge an incident without signing in."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class AcknowledgeLink:
 
 
 def write_acknowledge_link(delivery: NotificationDelivery, base_url: str) -> str | None:
-    """Return a delivery's acknowledge link, or None if events of its type have none.
+    """Return a delivery's acknowledge link, or None if the event cannot be acknowledged.
 
-    All attempts to send the delivery have the same link.
+    Every attempt to send the delivery uses the same link.
     """
     if delivery.event not in ANSWERABLE:
         return None
     claims = {"incident": str(delivery.subject_id), "channel": str(delivery.channel_id)}
     token = sign_link(PURPOSE, claims, delivery.created_at + VALID_FOR)
-    # The token is in the query because the access log records paths only.
+    # The token is in the query string, because the access log records only paths.
     return f"{base_url}/app/acknowledge?token={token}"
 
 

@@ -1,4 +1,4 @@
-"""Queues events for a team's channels, deciding which channels receive each event, and when."""
+"""Queues events for a team's channels, and decides which channels receive each event, and when."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from monitoring.notifications.queries import hold_channels
 from monitoring.notifications.routing import BEGINNINGS, Announcement, Hold, Route
 from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 
-# The number of rows in one INSERT statement. It is low enough to stay far below the statement timeout.
+# The number of rows in one INSERT statement. Such a statement finishes well within the statement timeout.
 INSERTED_AT_ONCE = 2000
 
 
 async def announce(announcements: Sequence[Announcement], *, at_once: bool = False) -> list[UUID]:
     """Queue each event for every channel of its team that subscribes to it, within the caller's transaction.
 
-    Each message names the team, because several teams may use the same email address or URL. `at_once` is for
-    events that a person requested, and bypasses the channel's delay, quiet hours and digests.
+    Each message names the team, because several teams may use the same email address or URL. Set `at_once`
+    for events that a person requested. They bypass the channel's delay, quiet hours and digests.
 
-    Returns the ids of deliveries to send after the commit, with `tasks.nudge`. For each channel, these are at
-    most as many as may be sent concurrently. Finished attempts start the channel's other deliveries, and the
-    sweep finds deliveries that are due later.
+    Returns the ids of the deliveries to send with `tasks.nudge` after the commit. For each channel, the list
+    has only as many deliveries as may be sent concurrently. When one of their attempts finishes, the next
+    delivery is started. The sweep starts deliveries that are due later.
     """
     now = current_backends().clock.now()
     async with transaction() as connection:
@@ -88,7 +88,7 @@ def _make_delivery(announcement: Announcement, route: Route, team_name: str) -> 
 
 
 def _wait_as_configured(queued: Queued) -> None:
-    """Postpone a delivery by its channel's delay and quiet hours, if any."""
+    """Postpone a delivery according to its channel's delay and quiet hours, if the channel has any."""
     announcement, route, delivery = queued
     happened_at = announcement.happened_at
     if delay := route.delay_of(announcement.event):
@@ -98,7 +98,7 @@ def _wait_as_configured(queued: Queued) -> None:
 
 
 async def _hold_routes(connection: BaseDBAsyncClient, team_ids: Iterable[UUID]) -> Mapping[UUID, list[Route]]:
-    """Lock the teams' enabled, confirmed channels until the commit, and return their routes by team."""
+    """Lock the teams' enabled, confirmed channels until the commit, and return their routes by team id."""
     routes = defaultdict(list)
     for row in await hold_channels(connection, team_ids):
         route = Route(

@@ -31,10 +31,11 @@ STORE_AGAIN_SECONDS = 1.0
 
 
 async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
-    """Send a claimed delivery, and store the result if the claim still holds.
+    """Send a claimed delivery, and store the result if the claim is still valid.
 
-    In a sandbox, the request is stored instead of sent. Returns the ids of deliveries to send next, with
-    `nudge`. These waited for this attempt or, if this channel was disabled, report that to other channels.
+    In a sandbox, the request is stored instead of sent. Returns the ids of the deliveries to send next with
+    `nudge`: those that waited for this attempt and, if the attempt disabled the channel, those that report
+    this to the team's other channels.
     """
     delivery, kind, now = claim.row, CHANNELS[claim.channel.type], current_backends().clock.now()
     keeping = await find_keeping_sender(claim.channel)
@@ -55,10 +56,10 @@ async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
 async def _store_while_leased(
     claim: DeliveryClaim, result: AttemptResult, conclusion: Conclusion, kept: Json
 ) -> list[UUID]:
-    """Store the result of an attempt. Retry while the database is unavailable.
+    """Store the result of an attempt. If the database is unavailable, retry until the claim's lease expires.
 
-    Without the result, another worker would send the delivery again. Raises `DatabaseUnavailable` once the
-    claim's lease has expired, because another worker may then have claimed the delivery.
+    If the result were lost, another worker would send the delivery again. Raises `DatabaseUnavailable` once
+    the lease has expired, because another worker may then have claimed the delivery.
     """
     lease_ends_at = claim.row.due_at
     while True:
@@ -108,10 +109,10 @@ async def _store(
 
 
 async def follow(channel: NotificationChannel, new_settings: Mapping[str, str], now: datetime) -> None:
-    """Store settings of a channel that its receiver reported as changed, in the caller's transaction.
+    """Store the new values of a channel's settings that its receiver reported, in the caller's transaction.
 
-    Does nothing if the channel lacks one of these settings. If the channel has been changed since it was
-    read, this also does nothing, because the response came from the channel's former receiver.
+    Does nothing if the channel lacks one of these settings. Also does nothing if the channel has been changed
+    since it was read, because the response may have come from its former receiver.
     """
     if not new_settings or not new_settings.keys() <= channel.settings.keys():
         return

@@ -15,12 +15,13 @@ from monitoring.metrics import (
 )
 from monitoring.notifications.models import NotificationDelivery
 
-# Comparing `due_at` with this time lets SQLite use the index. `IS NOT NULL` would scan all deliveries.
+# All due times are later than this time. Comparing `due_at` with it lets SQLite use the index, whereas
+# `IS NOT NULL` would scan all deliveries.
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def measure_notifications() -> None:
-    """Update the metrics of pending deliveries: their number and ages. Raises `DatabaseUnavailable`."""
+    """Update the metrics for the number and ages of pending deliveries. Raises `DatabaseUnavailable`."""
     pending = NotificationDelivery.filter(due_at__gt=_LONG_AGO)
     counted = pending.annotate(count=Count("due_at"), since=Min("created_at"), due_since=Min("due_at"))
     [(count, since, due_since)] = await counted.values_list("count", "since", "due_since")

@@ -17,10 +17,10 @@ Told = tuple[UUID, UUID | None]
 async def end_delays(
     announcements: Sequence[Announcement], routes: Mapping[UUID, Iterable[Route]]
 ) -> set[Told]:
-    """Skip delayed deliveries about the beginning of incidents and degradations that these events end.
+    """For each incident or degradation that these events end, skip delayed deliveries about its beginning.
 
-    Runs in the caller's transaction. Returns the (channel, subject) pairs for which the channel was never
-    notified of the beginning. These channels need not be notified of the end.
+    Runs in the caller's transaction. Returns (channel, subject) pairs. A pair means that the channel was
+    never notified of the subject's beginning, and therefore need not be notified of its end.
     """
     endings = {each.subject_id: each for each in announcements if each.event in BEGINNINGS}
     if not endings:
@@ -49,9 +49,9 @@ async def end_delays(
 
 
 async def _find_beginnings(endings: Mapping[UUID | None, Announcement]) -> dict[Told, NotificationDelivery]:
-    """Return the last delivery that reports the beginning of each subject, by channel and subject.
+    """Return each channel's last delivery about the beginning of each subject, by channel and subject id.
 
-    A delivery may have become a digest.
+    A returned delivery may since have become a digest.
     """
     beginnings = NotificationDelivery.filter(
         subject_id__in=list(endings), event__in=[*set(BEGINNINGS.values()), DIGEST]
@@ -66,7 +66,7 @@ def _is_early(
 ) -> bool:
     """Return whether a delivery is pending, and its subject ended before the channel's delay had passed.
 
-    Other reasons to wait, such as quiet hours, do not count.
+    Time spent waiting for other reasons, such as quiet hours, is ignored.
     """
     is_pending = delivery.status == DeliveryStatus.PENDING and delivery.event != DIGEST
     if route is None or not is_pending:
@@ -75,9 +75,9 @@ def _is_early(
 
 
 async def _lock_untouched(delivery_ids: Sequence[UUID]) -> Sequence[NotificationDelivery]:
-    """Lock and return those of these deliveries that are pending and have had no attempt.
+    """Lock and return the deliveries with these ids that are pending and have not been attempted.
 
-    Because of the lock, no attempt can start.
+    While they are locked, no attempt can start.
     """
     if not delivery_ids:
         return []

@@ -40,7 +40,8 @@ from monitoring.notifications.retries import (
 from monitoring.notifications.routing import ASKED_FOR, PAGERS, Hold, route_of
 from monitoring.notifications.scheduling import LEASE, has_room, is_due
 
-# How long a delivery is postponed at the concurrency limit, unless a finished attempt starts it earlier.
+# How long a delivery is postponed when the concurrency limit is reached. It may start earlier, when another
+# attempt ends.
 NO_ROOM_WAIT = timedelta(seconds=5)
 
 
@@ -48,12 +49,12 @@ NO_ROOM_WAIT = timedelta(seconds=5)
 class DeliveryClaim(Claim[NotificationDelivery]):
     """The exclusive right to send a delivery to its channel.
 
-    `had_arrived` is whether an earlier attempt may have reached the receiver. During this attempt, the row's
+    `had_arrived` is true if an earlier attempt may have reached the receiver. During this attempt, the row's
     `may_have_arrived` is true, because the worker may die after it has sent the delivery.
     """
 
-    # Clearing the hold keeps the delivery out of digests, because the receiver may already have the delivery
-    # with this id.
+    # Clearing the hold keeps the delivery out of digests, because the receiver may already have received a
+    # message with this delivery's id.
     when_given_back: ClassVar[Mapping[str, object]] = {"nudged_at": None, "hold": None}
 
     channel: NotificationChannel
@@ -61,12 +62,12 @@ class DeliveryClaim(Claim[NotificationDelivery]):
 
 
 async def claim_delivery(delivery_id: UUID) -> DeliveryClaim | None:
-    """Claim a delivery and count the attempt. Returns None if it cannot be sent now.
+    """Claim a delivery and count the attempt. Returns None if the delivery cannot be sent now.
 
     The delivery is postponed while its channel or team is at the concurrency limit, during quiet hours, or
-    while an earlier message about the incident is pending. It fails if its channel is disabled or
-    unconfirmed, or if no attempt is left. The latter happens if a worker died during the last attempt. It is
-    skipped if a later event has superseded it.
+    while an earlier message about the incident is pending. The delivery fails if its channel is disabled or
+    unconfirmed, or if a worker died during the last permitted attempt. The delivery is skipped if a later
+    event has superseded it.
     """
     async with DeliveryClaim.beginning(NotificationDelivery.filter(id=delivery_id)) as claim_id:
         return await _claim(delivery_id, claim_id)
@@ -79,7 +80,7 @@ async def _claim(delivery_id: UUID, claim_id: UUID) -> DeliveryClaim | None:
         found = await due.only("channel_id").first()
         if found is None:
             return None
-        # The channel is always locked before its deliveries, so that concurrent claims are counted in turn.
+        # Lock the channel before its deliveries, so that concurrent claims are counted one at a time.
         channel = await NotificationChannel.select_for_update(no_key=True).get_or_none(id=found.channel_id)
         delivery = await due.select_for_update(skip_locked=True).first()
         if channel is None or delivery is None:
@@ -107,7 +108,7 @@ async def _postpone(
 ) -> bool:
     """Postpone a delivery to `again_at`, or to the end of quiet hours that began after it was due.
 
-    Returns False if neither applies.
+    Returns False, and changes nothing, if `again_at` is None and there are no such quiet hours.
     """
     route, due_at = route_of(channel), delivery.due_at or now
     if delivery.event not in ASKED_FOR and (late_end := route.late_end(due_at, again_at or now)):
@@ -122,7 +123,7 @@ async def _postpone(
 async def _take_parts(
     delivery: NotificationDelivery, channel: NotificationChannel, now: datetime
 ) -> list[NotificationDelivery] | None:
-    """Skip superseded deliveries, and return the deliveries to send in a digest with `delivery`.
+    """Skip superseded deliveries, and return the other deliveries to send in one digest with `delivery`.
 
     Returns None if `delivery` itself was skipped, or must wait for an earlier delivery.
     """
@@ -150,7 +151,7 @@ async def _take_parts(
 
 
 async def _end(delivery: NotificationDelivery, status: DeliveryStatus, reason: str) -> None:
-    """Set a delivery's final status without another attempt."""
+    """Give a delivery its final status and the reason for it, without another attempt."""
     delivery.status, delivery.due_at, delivery.claim = status, None, None
     delivery.error_message = reason
     await delivery.save()

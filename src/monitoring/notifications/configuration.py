@@ -26,7 +26,7 @@ __all__ = [
     "secret_fields",
 ]
 
-# The fields that have their own columns. Fields of only one channel type are in the column `settings`.
+# The fields that have their own columns. All other fields are stored in the column `settings`.
 _COLUMNS = ("type", "name", "url", "events", "enabled")
 
 
@@ -38,7 +38,7 @@ def configuration_of(channel: NotificationChannel) -> Configuration:
 
 
 def columns_of(configuration: Configuration) -> dict[str, Any]:
-    """Return the column values that store a configuration. The configuration has the format of responses."""
+    """Return the column values that store a configuration, which must have the format of responses."""
     settings = {name: value for name, value in configuration.items() if name not in _COLUMNS}
     return {"url": "", **{name: configuration[name] for name in _COLUMNS if name in configuration}} | {
         "settings": settings
@@ -52,7 +52,7 @@ def complete_routing(configuration: Mapping[str, Json]) -> Configuration:
 
 
 def default_configuration(channel_type: str) -> Mapping[str, Json]:
-    """Return the defaults of a channel type's fields, for the fields that have one."""
+    """Return the defaults of those of a channel type's fields that have a default."""
     return read_defaults(_schema_of(channel_type))
 
 
@@ -62,9 +62,9 @@ def required_fields(channel_type: str) -> Sequence[str]:
 
 
 def secret_fields(channel_type: str) -> Mapping[str, str]:
-    """Return the fields that responses mask, each with its kind of mask.
+    """Return the fields of a channel type that responses mask, each with its kind of mask.
 
-    The mask `address` keeps a URL's scheme and host, `values` keeps header names, and `whole` keeps nothing.
+    The mask `address` shows only a URL's scheme and host, `values` only header names, and `whole` nothing.
     """
     return read_notes(_schema_of(channel_type), "x-secret")
 

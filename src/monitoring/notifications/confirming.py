@@ -1,4 +1,4 @@
-"""Asks the reader of an email address to confirm it before any other message is sent there."""
+"""Asks the reader of an email address to confirm it before any other message is sent to this address."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from monitoring.notifications.announcing import make_delivery
 from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.routing import Announcement
 
-# The factor by which a team's rate limit exceeds the rate limit for one email address.
+# A team's rate limit is this number times the rate limit for one email address.
 ADDRESSES_OF_A_TEAM = 4
 
 
 async def ask_reader(channel: NotificationChannel) -> None:
     """Queue a confirmation request, in the caller's transaction. Raises `Problem("rate_limited")`.
 
-    This queues no task for the delivery, because the sweep finds it within seconds.
+    No task is queued for the delivery, because the sweep finds the delivery within seconds.
     """
     await count_question(channel)
     team = await Team.get(id=channel.team_id)
-    # The message contains no text from members, who could use it to spam any address. The operator chooses
-    # the team's name.
+    # The message contains no text by members, because they could use it to send spam to any email address.
+    # The operator chooses the team's name.
     subject = {"address": channel.settings["address"], "team": team.name}
     now = current_backends().clock.now()
     asked = Announcement(team_id=team.id, event=CONFIRMATION, happened_at=now, subject=subject)

@@ -29,7 +29,7 @@ from monitoring.notifications.recording import record_act
 from monitoring.notifications.retries import CHANNEL_DISABLED
 from monitoring.notifications.routing import TEST, Announcement
 
-# How long a caller waits for a test's first attempt. An attempt may take longer.
+# How long a caller waits for a test's first attempt, which may take longer.
 TEST_PATIENCE = timedelta(seconds=10)
 
 MOST_ABOUT = 200
@@ -49,7 +49,7 @@ async def queue_test(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
 
 
 async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
-    """Return a delivery once its first attempt has ended, or after TEST_PATIENCE; None if it was deleted.
+    """Return a delivery once its first attempt has ended, or after TEST_PATIENCE, or None if it was deleted.
 
     The attempt runs in a worker, because API processes should not need outgoing connections.
     """
@@ -63,7 +63,7 @@ async def wait_for_attempt(delivery_id: UUID) -> NotificationDelivery | None:
 async def list_deliveries(
     channel: NotificationChannel, status: str | None, limit: int, after_id: UUID | None
 ) -> Page[NotificationDelivery]:
-    """Return a page of up to `limit` deliveries to a channel, newest first, following `after_id`."""
+    """Return a page of up to `limit` deliveries to a channel, newest first, starting after `after_id`."""
     deliveries = NotificationDelivery.filter(channel_id=channel.id)
     return await read_page(deliveries.filter(status=status) if status else deliveries, limit, after_id)
 
@@ -95,9 +95,9 @@ async def redeliver(
 ) -> NotificationDelivery:
     """Make a delivery due again, and reset its attempts and result.
 
-    An attempt in progress continues, but its result is discarded. The delivery is due when the lease of that
-    attempt expires, so repeated calls never cause concurrent attempts. Raises Problem if the delivery is
-    missing, or if its channel is disabled or unconfirmed.
+    An attempt in progress continues, but its result is discarded. The delivery becomes due only when that
+    attempt's lease expires, so repeated calls never cause concurrent attempts. Raises Problem if the delivery
+    is missing, or if its channel is disabled or unconfirmed.
     """
     async with transaction():
         channel = await _lock_channel(team_id, channel_id, absent="notification_delivery_not_found")
@@ -125,7 +125,7 @@ async def redeliver(
 async def end_waiting_deliveries(channel_id: UUID) -> int:
     """Fail a disabled channel's waiting deliveries, and return their number.
 
-    Deliveries that are being sent, alone or in a digest, are left unchanged, and their attempts continue.
+    Deliveries that are currently being sent, separately or in a digest, are left unchanged.
     """
     of_channel = NotificationDelivery.filter(channel_id=channel_id)
     under_way = await of_channel.filter(claim__isnull=False).values_list("id", flat=True)

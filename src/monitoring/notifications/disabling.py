@@ -19,9 +19,10 @@ MAX_REASON_CHARACTERS = 255
 
 
 async def disable(channel: NotificationChannel, reason: str, now: datetime) -> list[UUID]:
-    """Disable a channel, unless it has been changed since it was read. Notify the team's other channels.
+    """Disable a channel, and notify the team's other channels.
 
-    Runs in the caller's transaction. Returns the ids of deliveries to send after the commit, with `nudge`.
+    Does nothing if the channel has been changed since it was read.
+    Runs in the caller's transaction. Returns the ids of deliveries to send with `nudge` after the commit.
     """
     reason = reason[:MAX_REASON_CHARACTERS]
     unchanged = NotificationChannel.filter(id=channel.id, updated_at=channel.updated_at, enabled=True)
@@ -45,9 +46,9 @@ async def disable(channel: NotificationChannel, reason: str, now: datetime) -> l
 async def find_failure(delivery: NotificationDelivery, channel: NotificationChannel) -> str | None:
     """Return why to disable a channel after a delivery's permanent failure, or None to keep it enabled.
 
-    A channel is disabled if all attempts of the delivery failed, which takes about 27 hours, and if nothing
-    else was delivered in that time. A channel is also disabled if the last MOST_REFUSED messages since its
-    last change all failed. A digest counts as one message.
+    A channel is disabled if every attempt to send the delivery failed, which takes about 27 hours, and if
+    nothing else was delivered in that time. A channel is also disabled if at least MOST_REFUSED messages were
+    sent since its last change, and the last MOST_REFUSED of them failed. A digest counts as one message.
     """
     said = delivery.error_message or ""
     those = NotificationDelivery.filter(channel_id=channel.id)

@@ -9,7 +9,7 @@ _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
 def duration_in_words(duration: timedelta) -> str:
-    """Render a duration, rounded down to its largest unit, such as "2 hours" or "less than a second"."""
+    """Render a duration in its largest unit, rounded down: for example "2 hours" or "less than a second"."""
     seconds = int(duration.total_seconds())
     for unit_seconds, unit in _UNITS:
         if count := seconds // unit_seconds:
@@ -18,15 +18,15 @@ def duration_in_words(duration: timedelta) -> str:
 
 
 def moment_in_words(timestamp: str) -> str:
-    """Render a timestamp of an event or response in UTC, without fractions of a second."""
+    """Render a timestamp from an event or a response in UTC, without fractions of a second."""
     return datetime.fromisoformat(timestamp).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def time_between(since: str, until: str) -> str:
-    """Render the duration between two timestamps of events or responses."""
+    """Render the duration between two timestamps from events or responses."""
     return duration_in_words(datetime.fromisoformat(until) - datetime.fromisoformat(since))
 
 
 def count_in_words(count: int, unit: str) -> str:
-    """Render a count with its unit, adding an s for the plural."""
+    """Render a count with its unit, such as "1 hour" or "2 hours"."""
     return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

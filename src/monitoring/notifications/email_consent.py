@@ -1,4 +1,4 @@
-"""Confirmation and unsubscription by the readers of email addresses, through links in messages."""
+"""Lets readers of email addresses confirm and unsubscribe through links in messages."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ UNSUBSCRIBED = "A reader of the address unsubscribed"
 async def confirm(linked: NotificationChannel) -> bool:
     """Confirm the email address of a channel, so that notifications may be sent to it.
 
-    `linked` is the channel that the reader's link is for. Returns whether this changed anything. Does nothing
-    if a reader has confirmed or unsubscribed since `linked` was read.
+    `linked` is the channel that the reader's link is for. Returns whether the channel was changed. Does
+    nothing if a reader has confirmed or unsubscribed since `linked` was read.
     """
     async with transaction():
         channel = await _lock(linked)
@@ -30,8 +30,8 @@ async def confirm(linked: NotificationChannel) -> bool:
 async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
     """Disable a channel until a reader confirms its email address again.
 
-    `linked` is the channel that the reader's link is for. Returns whether this changed anything, and the ids
-    of deliveries to send next, with `nudge`.
+    `linked` is the channel that the reader's link is for. Returns whether the channel was changed, and the
+    ids of the deliveries to send next with `nudge`.
     """
     async with transaction():
         channel = await _lock(linked)
@@ -44,6 +44,6 @@ async def unsubscribe(linked: NotificationChannel) -> tuple[bool, list[UUID]]:
 
 
 async def _lock(linked: NotificationChannel) -> NotificationChannel | None:
-    """Lock and return a channel. Return None if it was deleted or its address has changed."""
+    """Lock and return a channel, or return None if it was deleted or its email address has changed."""
     found = await NotificationChannel.select_for_update(no_key=True).get_or_none(id=linked.id)
     return found if found and found.settings["address"] == linked.settings["address"] else None

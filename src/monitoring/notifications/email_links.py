@@ -1,7 +1,7 @@
-"""Signed links in emails, with which readers confirm an address or unsubscribe it.
+"""Signed links in emails, with which readers confirm or unsubscribe their email address.
 
-A link is for one channel and one address, and becomes invalid if the channel's address changes. A
-confirmation link works only until the reader has confirmed or unsubscribed.
+A link is for one channel and one email address, and becomes invalid if the channel's address changes. A
+confirmation link works only until a reader has confirmed or unsubscribed.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from monitoring.notifications.models import NotificationChannel, NotificationDel
 CONFIRM = "confirm-email"
 UNSUBSCRIBE = "unsubscribe"
 
-# This is how long the delivery log is kept, because a confirmation request can be redelivered from the log.
+# As long as the delivery log is kept, because a user can redeliver a confirmation request from the log.
 CONFIRMATION_VALID_FOR = timedelta(days=30)
-# This is longer, because readers also unsubscribe through links in old messages.
+# Longer than for confirmation, because readers also unsubscribe through links in old messages.
 UNSUBSCRIBE_VALID_FOR = timedelta(days=365)
 
 
 def write_confirmation_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
-    """Return the link that confirms an address. All attempts to send the delivery have the same link."""
+    """Return the link that confirms an email address. Every attempt to send the delivery uses this link."""
     claims = {**_name(delivery, address), "asked_at": write_timestamp(delivery.created_at)}
     return _write(CONFIRM, claims, delivery.created_at + CONFIRMATION_VALID_FOR, base_url)
 
 
 def write_unsubscribe_link(delivery: NotificationDelivery, address: str, base_url: str) -> str:
-    """Return the link that disables the channel. All attempts to send the delivery have the same link."""
+    """Return the link that disables the channel. Every attempt to send the delivery uses this link."""
     return _write(
         UNSUBSCRIBE, _name(delivery, address), delivery.created_at + UNSUBSCRIBE_VALID_FOR, base_url
     )
@@ -40,8 +40,8 @@ def write_unsubscribe_link(delivery: NotificationDelivery, address: str, base_ur
 async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
     """Return the channel that a token is for.
 
-    Return None if the token is expired, has an invalid signature or is for another purpose. Return None also
-    if the channel was deleted or its address has changed.
+    Return None if the token is expired, has an invalid signature or is for another purpose, or if the channel
+    was deleted or its email address has changed.
     """
     claims = read_link(purpose, token)
     if claims is None:
@@ -53,9 +53,9 @@ async def find_linked(purpose: str, token: str) -> NotificationChannel | None:
 
 
 def is_used_up(token: str, channel: NotificationChannel) -> bool:
-    """Return whether a confirmation token is invalid or outdated.
+    """Return whether a confirmation token is invalid or has been used.
 
-    It is outdated if a reader has confirmed or unsubscribed since the token was created.
+    A token counts as used if a reader has confirmed or unsubscribed since the token was created.
     """
     claims = read_link(CONFIRM, token)
     if claims is None or "asked_at" not in claims:
@@ -69,10 +69,10 @@ def _name(delivery: NotificationDelivery, address: str) -> dict[str, str]:
 
 def _write(purpose: str, claims: Mapping[str, str], expires_at: datetime, base_url: str) -> str:
     token = sign_link(purpose, claims, expires_at)
-    # The token is in the query because the access log records paths only.
+    # The token is in the query string, because the access log records only paths.
     return f"{base_url}/app/{purpose}?token={token}"
 
 
 def _digest(address: str) -> str:
-    """Return a hash of an email address. Links contain this hash, because they are forwarded and logged."""
+    """Return a hash of an email address. Links contain the hash, as links may be forwarded and logged."""
     return hashlib.sha256(address.encode()).hexdigest()[:32]

@@ -17,12 +17,12 @@ from monitoring.notifications.channels.sender import Sender
 from monitoring.notifications.models import WEBHOOK, NotificationChannel, ReceiverExam
 from monitoring.notifications.recording import record_act
 
-# How long a caller waits. This covers the time until a worker begins an exam, and an exam's maximum duration.
+# How long a caller waits for an exam: the time until a worker begins it, plus its maximum duration.
 PATIENCE = timedelta(seconds=35)
 
 
 async def queue_exam(team_id: UUID, channel_id: UUID, *, by: Actor | None = None) -> ReceiverExam:
-    """Queue an exam of a channel's receiver. It replaces the channel's last exam.
+    """Queue an exam of a channel's receiver. The new exam replaces the channel's previous exam.
 
     Raises Problem if the channel is missing, disabled or not a webhook.
     """
@@ -45,8 +45,8 @@ async def queue_exam(team_id: UUID, channel_id: UUID, *, by: Actor | None = None
 async def run_exam(exam_id: UUID, sender: Sender) -> None:
     """Examine a receiver and store the results, unless the exam has already begun or was deleted.
 
-    A sandbox sends nothing. Scripted hosts return their scripted responses, and all other hosts accept every
-    message.
+    A sandbox sends nothing. A scripted host (`.test`) returns its scripted response, and any other host is
+    treated as if it had accepted every message.
     """
     now = current_backends().clock.now()
     if not await ReceiverExam.filter(id=exam_id, started_at=None).update(started_at=now):
@@ -58,7 +58,7 @@ async def run_exam(exam_id: UUID, sender: Sender) -> None:
 
 
 async def wait_for_report(exam_id: UUID) -> ReceiverExam | None:
-    """Return an exam once it has ended, or after PATIENCE; None if another exam replaced it.
+    """Return an exam once it has ended, or after PATIENCE, or None if another exam has replaced it.
 
     The exam runs in a worker, because API processes should not need outgoing connections.
     """

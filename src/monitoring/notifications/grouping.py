@@ -1,4 +1,4 @@
-"""Combines bursts of events into one message, which is called a digest, for channels that people read.
+"""Combines bursts of events into digests for channels that people read. A digest is a single message.
 
 Channels that programs read, such as webhooks and pagers, get a separate message for each event.
 """
@@ -24,14 +24,14 @@ from monitoring.notifications.scheduling import is_due
 
 DIGEST = "digest"
 
-# More than MOST_BEFORE_A_STORM messages to one channel within STORM_TIME are a storm. The messages up to this
-# number are sent immediately, and the others are combined at the end of STORM_TIME. If more messages than
-# this number arise together after a quiet period, they are combined and sent immediately.
+# More than MOST_BEFORE_A_STORM messages to one channel within STORM_TIME are a storm. The first
+# MOST_BEFORE_A_STORM messages are sent immediately, and the others are combined at the end of STORM_TIME. If
+# all messages of a storm arise at once after a quiet period, they are combined and sent immediately.
 STORM_TIME = timedelta(seconds=60)
 MOST_BEFORE_A_STORM = 3
 
-# A monitor with more incidents than this within an hour is flapping. The last separate message says so. After
-# that, a digest is sent every ten minutes, so a lasting outage is reported at most ten minutes late.
+# A monitor with more than MOST_BEFORE_FLAPPING incidents within an hour is flapping. Its incidents are then
+# reported in a digest every FLAPPING_TIME, so a lasting outage is reported at most ten minutes late.
 MOST_BEFORE_FLAPPING = 4
 FLAPPING_TIME = timedelta(minutes=10)
 
@@ -47,7 +47,7 @@ class Queued(NamedTuple):
 
 
 async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
-    """Postpone those of these new, unsaved deliveries that will be combined in a digest."""
+    """Postpone the new, unsaved deliveries that belong to a storm or to a flapping monitor."""
     by_channel = defaultdict(list)
     for each in queued:
         is_about_incident = each.announcement.event.startswith("incident.")
@@ -66,7 +66,7 @@ async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
 def may_join_others(delivery: NotificationDelivery, channel: NotificationChannel) -> bool:
     """Return whether a delivery may be part of a digest.
 
-    This is so if people read its channel, it has one of the holds in GATHERED, and it has had no attempt.
+    It may if people read its channel, if its hold is one of GATHERED, and if it has not been attempted.
     """
     return delivery.hold in GATHERED and not delivery.attempts and route_of(channel).is_read_by_people
 
@@ -87,7 +87,7 @@ async def find_parts(
 async def merge_parts(
     delivery: NotificationDelivery, parts: Sequence[NotificationDelivery], now: datetime
 ) -> None:
-    """Turn `delivery` into a digest that includes `parts`. The caller saves it. Without parts, do nothing."""
+    """Turn `delivery` into a digest that includes `parts`, unless `parts` is empty. The caller saves it."""
     if not parts:
         return
     in_order = sorted([delivery, *parts], key=lambda each: each.id)
@@ -100,7 +100,7 @@ async def merge_parts(
 
 
 async def end_parts(digest: NotificationDelivery, **result: object) -> None:
-    """Store a digest's final result on the deliveries in it."""
+    """Store a digest's final result for each delivery that it includes."""
     if digest.event == DIGEST:
         await NotificationDelivery.filter(digest_id=digest.id, status=DeliveryStatus.PENDING).update(**result)
 
@@ -110,7 +110,7 @@ async def _hold_storm(channel_id: UUID, those: Iterable[Queued], now: datetime) 
     lately = NotificationDelivery.filter(
         channel_id=channel_id, id__gte=first_uuid7_at(now - STORM_TIME), created_at__lte=now + TOLERANCE
     )
-    # Deliveries held by a delay, quiet hours or flapping do not count.
+    # Deliveries that are held because of a delay, quiet hours or flapping do not count towards a storm.
     prompt = lately.filter(Q(hold=None) | Q(hold__in=[Hold.STORM, Hold.STORY]))
     about_incidents = prompt.filter(Q(event__startswith="incident.") | Q(event=DIGEST))
     recent = await about_incidents.order_by("id").limit(MOST_BEFORE_A_STORM)
@@ -128,9 +128,9 @@ def _hold(those: Iterable[Queued], why: Hold, until: datetime) -> None:
 
 
 async def _find_shared_end(channel_id: UUID, why: Hold, now: datetime) -> datetime | None:
-    """Return the due time of the channel's newest delivery that waits with the hold `why`, or None.
+    """Return the due time of the channel's newest delivery that waits because of the hold `why`, or None.
 
-    New deliveries get the same due time, so that one digest combines all of them.
+    Further deliveries get the same due time, so that one digest combines all of them.
     """
     since = first_uuid7_at(now - FLAPPING_TIME)
     waiting = _waiting_of(channel_id).filter(hold=why, due_at__gt=now, id__gte=since)

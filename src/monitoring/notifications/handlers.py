@@ -37,7 +37,7 @@ from monitoring.web.replies import NO_STORE, Reply
 async def list_notification_channels(
     *, caller: Caller, limit: int, cursor: str | None = None, monitor_id: str | None = None
 ) -> Reply:
-    """Return a page of the team's channels, or only those that a monitor's incidents would alert."""
+    """Return a page of the team's channels. If `monitor_id` is set, include only channels that it alerts."""
     after_id = decode_cursor(cursor)
     if monitor_id:
         told = await find_alerted_channels(caller.team_id, UUID(monitor_id))
@@ -46,7 +46,7 @@ async def list_notification_channels(
 
 
 async def create_notification_channel(body: Json, caller: Caller, act_once: ActOnce) -> Reply:
-    """Create a channel. Only the response to its creation contains a webhook's secret."""
+    """Create a channel. If it is a webhook, only this response contains its secret."""
     await demand_reachable(caller.team_id, body)
     return await act_once(partial(_create_channel, caller, body))
 
@@ -178,6 +178,6 @@ async def _count(request: Request, caller: Caller) -> None:
 
 
 async def _nudged(reply: Reply) -> Reply:
-    """Queue a task that sends the delivery in a response. If a request is repeated, the task does nothing."""
+    """Queue a task that sends the delivery in a response. For a repeated request, the task does nothing."""
     await nudge([UUID(reply.json_value()["id"])])
     return reply

@@ -1,8 +1,8 @@
 """Orders deliveries: a channel's messages about the same incident are sent one at a time, in order.
 
 Superseded messages are skipped, so that no retry reports an outage that is already over. Messages about a
-monitor's degradations are ordered, too. Callers must have locked the channel's row, so that two workers never
-handle the same messages concurrently.
+monitor's degradations are ordered in the same way. Callers must have locked the channel's row, so that two
+workers never handle the same messages concurrently.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _SUPERSEDED_BY: Mapping[str, Collection[str]] = {
 }
 _ORDERED = {*_SUPERSEDED_BY, *BEGINNINGS.values(), REMINDER}
 
-# The order of an incident's events. It does not depend on the clocks of the processes that announce them.
+# The order of an incident's events. Timestamps are not used, because clocks of processes may differ.
 _RANKS = {"incident.opened": 0, ACKNOWLEDGED: 1, REMINDER: 1, "incident.resolved": 2}
 
-# How long a message waits while another message is being sent. The end of that attempt releases it earlier.
+# How long a message waits while an earlier message is being sent. The end of that attempt releases it sooner.
 LOOK_AGAIN = timedelta(seconds=5)
 
 
 class Blockers(NamedTuple):
     """The obstacles to sending due deliveries.
 
-    `superseded` are deliveries to skip first, each with the superseding event. `waits` contains, by id, the
-    deliveries that must wait, each with the time until which it waits.
+    `superseded` are deliveries to skip first, each with the event that supersedes it. `waits` maps the id of
+    each delivery that must wait to the time until which it waits.
     """
 
     superseded: Sequence[tuple[NotificationDelivery, str]]
@@ -54,14 +54,15 @@ class _Event(NamedTuple):
     subject_id: UUID | None
 
 
-# For each superseded event, the last delivery that supersedes it, and the superseding event in this delivery.
+# Maps each superseded event to the last delivery that supersedes it, and to the superseding event's name.
 _Supersessions = dict[_Event, tuple[NotificationDelivery, str]]
 
 
 async def find_blockers(wanted: Sequence[NotificationDelivery], now: datetime) -> Blockers:
     """Return which deliveries to skip before sending `wanted`, and which of `wanted` must wait.
 
-    `wanted` are deliveries to one channel that would be sent as one message. They, too, may be superseded.
+    `wanted` are deliveries to one channel that would be sent as one message. The deliveries to skip may be in
+    `wanted` or earlier ones.
     """
     others = await _find_others(wanted)
     waiting = {each.id: each for each in others}
@@ -72,7 +73,7 @@ async def find_blockers(wanted: Sequence[NotificationDelivery], now: datetime) -
     waits: dict[UUID, datetime] = {}
     supersessions = _supersessions_in([*wanted, *others])
     for each in wanted:
-        # A delivery in a digest is sent with the digest.
+        # If an earlier delivery is part of a digest, wait for the digest.
         earlier = {row.digest_id or row.id for row in before[each.subject_id] if _is_before(row, each)}
         standing = [waiting[row_id] for row_id in earlier if row_id in waiting]
         skipped = _find_superseded([row for row in standing if not _is_being_sent(row, now)], supersessions)
@@ -84,10 +85,10 @@ async def find_blockers(wanted: Sequence[NotificationDelivery], now: datetime) -
 
 
 async def skip_superseded(delivery: NotificationDelivery, because_of: str) -> str | None:
-    """Skip a delivery, with its parts if it is a digest, and return the reason that is stored.
+    """Skip a delivery, including all its parts if it is a digest, and return the reason that is stored.
 
     Returns None, and skips nothing, if another process has locked or changed the delivery since it was read.
-    The delivery may then be retried, so later messages must wait.
+    In that case, the delivery may still be sent, so later messages must wait.
     """
     reason = explain_superseded(
         because_of,
@@ -105,9 +106,9 @@ async def skip_superseded(delivery: NotificationDelivery, because_of: str) -> st
 
 
 async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
-    """Return whether a delivery reports the end of a subject whose beginning was never reported.
+    """Return whether a delivery reports the end of an incident or degradation that was never reported.
 
-    This is so if there are earlier messages about the subject, but none of them can have arrived.
+    This means that there are earlier messages about the subject, but none of them can have arrived.
     """
     if delivery.event not in BEGINNINGS:
         return False
@@ -123,7 +124,7 @@ async def is_end_of_nothing(delivery: NotificationDelivery) -> bool:
 
 
 async def release_followers(delivery: NotificationDelivery, due_at: datetime) -> list[UUID]:
-    """Set `due_at` of the deliveries that waited for `delivery`, and return the ids, to send them next."""
+    """Set `due_at` of the deliveries that waited for `delivery`, and return their ids for sending."""
     subject_ids = _subjects_of([delivery])
     waiting = NotificationDelivery.filter(
         channel_id=delivery.channel_id,
@@ -197,7 +198,7 @@ def _is_being_sent(delivery: NotificationDelivery, now: datetime) -> bool:
 
 
 def _due_again_of(delivery: NotificationDelivery, now: datetime) -> datetime:
-    """Return when deliveries that wait for `delivery` are due: at its next attempt, or in LOOK_AGAIN."""
+    """Return when deliveries that wait for `delivery` are due: at its next attempt, or after LOOK_AGAIN."""
     soon = now + LOOK_AGAIN
     return soon if _is_being_sent(delivery, now) else max(delivery.due_at or soon, soon)
 

@@ -1,4 +1,4 @@
-"""Sends invitations by email, each with a link for joining the team."""
+"""Sends invitations by email. Each invitation contains a link for joining the team."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ WHY = "because {invited_by} entered this address"
 
 @task(queue_name="notifications", at_once=LETTERS_AT_ONCE)
 async def send_invitation(invitation_id: str) -> None:
-    """Send an invitation if it is due. A duplicate task message does nothing."""
+    """Send an invitation if it is due. A duplicate task message has no effect."""
     await send_letter(
         Invitation.filter(id=UUID(invitation_id)), LIFETIME, "team", _write, sent_at="mailed_at"
     )
 
 
 async def sweep_invitations() -> int:
-    """Queue a task for each due invitation that has none. Returns the number of queued tasks."""
+    """Queue a task for each due invitation that has no task. Return the number of queued tasks."""
     return await sweep_idle(send_invitation, _find_idle, MAX_LETTERS_A_SWEEP)
 
 

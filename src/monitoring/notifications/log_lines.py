@@ -1,4 +1,4 @@
-"""Log lines about failed and skipped notifications. They contain no address or other secret.
+"""Log lines about failed and skipped notifications. They contain no addresses and no secrets.
 
 The lines are written after the caller's transaction commits.
 """

@@ -1,7 +1,7 @@
 """Mutes monitors: channels are not notified about a muted monitor.
 
-If a channel was notified of an incident before the mute, the incident's end is still sent. Otherwise, a pager
-would alert forever.
+If a channel was notified of an incident before the mute, it is still notified of the incident's end.
+Otherwise, a pager would alert forever.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PORTION = 500
 async def store_mutes(
     team_id: UUID, monitor_ids: Sequence[UUID], until: datetime | None, by_name: str
 ) -> None:
-    """Mute a team's monitors until `until`, or without an end if it is None. Replace earlier mutes."""
+    """Mute a team's monitors until `until`, or indefinitely if `until` is None. Replace earlier mutes."""
     async with transaction():
         await remove_mutes(team_id, monitor_ids)
         mutes = [
@@ -37,11 +37,11 @@ async def store_mutes(
 
 
 async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> None:
-    """Skip deliveries about muted monitors that are held back and untried, in the caller's transaction.
+    """Skip held deliveries about muted monitors that have not been attempted, in the caller's transaction.
 
-    `subject_ids` are the monitors and their incidents. If `until` is not None, only deliveries that are due
-    before then are skipped. The delivery of an incident's end is kept if the channel was already notified of
-    the incident.
+    `subject_ids` are the ids of the monitors and of their incidents. If `until` is not None, only deliveries
+    that are due before `until` are skipped. The delivery about an incident's end is kept if the channel was
+    already notified of the incident.
     """
     for start in range(0, len(subject_ids), PORTION):
         about = NotificationDelivery.filter(subject_id__in=subject_ids[start : start + PORTION])
@@ -64,7 +64,7 @@ async def skip_waiting(subject_ids: Sequence[UUID], until: datetime | None) -> N
 
 
 async def remove_mutes(team_id: UUID, monitor_ids: Sequence[UUID]) -> list[UUID]:
-    """Unmute a team's monitors, and return the ids of those that had a mute."""
+    """Unmute a team's monitors, and return the ids of the monitors that had a mute."""
     unmuted: list[UUID] = []
     async with transaction():
         for start in range(0, len(monitor_ids), PORTION):
@@ -81,7 +81,7 @@ async def find_mute(monitor_id: UUID, now: datetime) -> Mute | None:
 
 
 async def list_mutes(team_id: UUID) -> dict[UUID, datetime | None]:
-    """Return the ends of a team's mutes by monitor id, including past ends. An endless mute has None."""
+    """Return when each of a team's mutes ends, by monitor id: None if never. Expired mutes are included."""
     return dict(await Mute.filter(team_id=team_id).values_list("monitor_id", "muted_until"))
 
 
@@ -92,15 +92,15 @@ async def list_muted(monitor_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def find_muted(mutes: Mapping[UUID, datetime | None], now: datetime) -> dict[UUID, datetime | None]:
-    """Return only the mutes that have not ended."""
+    """Return those of the given mutes that have not ended at `now`."""
     return {monitor_id: until for monitor_id, until in mutes.items() if until is None or until > now}
 
 
 async def read_mutes(announcements: Collection[Announcement], now: datetime) -> Mutes:
-    """Return those monitors of these events that are muted, each with a set of (channel, subject) pairs.
+    """Return the muted monitors that these events are about, each with a set of (channel, subject) pairs.
 
-    A pair means that one of the events ends the subject, and that the channel has a delivery about the
-    beginning of the subject.
+    A pair means that one of the events reports the end of the subject, such as an incident, and that the
+    channel has a delivery about its beginning.
     """
     about = {each.monitor_id for each in announcements if each.monitor_id}
     if not about:
@@ -119,7 +119,8 @@ async def read_mutes(announcements: Collection[Announcement], now: datetime) -> 
 def bypasses_mute(announcement: Announcement, channel_id: UUID, mutes: Mutes) -> bool:
     """Return whether a channel receives an event despite mutes.
 
-    True if the monitor is not muted, or if the event ends an incident that the channel was notified of.
+    This is true if the monitor is not muted, or if the event reports the end of an incident or degradation
+    that the channel was notified of.
     """
     told = mutes.get(announcement.monitor_id)
     if told is None:

@@ -30,12 +30,12 @@ WHY = "because somebody asked for it on the page where people sign in"
 
 @task(queue_name="notifications", at_once=LETTERS_AT_ONCE)
 async def send_password_link(link_id: str) -> None:
-    """Send a password link if it is due. A duplicate task message does nothing."""
+    """Send a password link if it is due. A duplicate task message has no effect."""
     await send_letter(PasswordLink.filter(id=UUID(link_id)), LIFETIME, "user", _write)
 
 
 async def sweep_password_links() -> int:
-    """Queue a task for each due password link that has none. Returns the number of queued tasks."""
+    """Queue a task for each due password link that has no task. Return the number of queued tasks."""
     return await sweep_idle(send_password_link, _find_idle, MAX_LETTERS_A_SWEEP)
 
 

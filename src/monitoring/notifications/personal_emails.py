@@ -1,4 +1,4 @@
-"""Sends letters: the service's own emails to one person.
+"""Sends letters, which are the service's own emails to one person.
 
 The row that a letter is about, such as an invitation, also stores the letter's due time and claim.
 """
@@ -37,11 +37,11 @@ async def send_letter(
     write: Callable[[Row], AccountEmail],
     sent_at: str | None = None,
 ) -> None:
-    """Send the letter of a row, if the letter is due. The sweep retries failed attempts.
+    """Send the letter for one row, if the letter is due. The sweep retries failed attempts.
 
-    `rows` selects the row, and `lifetime` is how long such rows are valid. `about` is the relation that is
-    fetched before `write` is called. `sent_at` is the column, if any, that stores when a mail server accepted
-    the letter.
+    `rows` selects the row, and `lifetime` is how long such a row is valid. `about` is the row's relation to
+    fetch before `write` is called. `sent_at` is the column, if any, for the time at which the mail server
+    accepted the letter.
     """
     claim = await _claim(rows, lifetime)
     if claim is None:

@@ -18,9 +18,9 @@ from monitoring.backends.statements import is_postgres, spell, spell_values
 from monitoring.notifications.models import EMAIL
 from monitoring.notifications.scheduling import MOST_AT_ONCE_A_CHANNEL
 
-# Selects each channel's longest-waiting deliveries, up to the concurrency limit. Finished attempts start the
-# channel's other deliveries. Ten thousand deliveries to one server therefore do not delay deliveries to other
-# servers.
+# Selects each channel's longest-waiting deliveries, up to the concurrency limit, so that ten thousand
+# deliveries to one server do not delay deliveries to other servers. When an attempt ends, it starts the
+# channel's next delivery.
 _CHOSEN = f"""
     SELECT id FROM (
         SELECT id, due_at, row_number() OVER (PARTITION BY channel_id ORDER BY due_at, id) AS turn
@@ -44,10 +44,10 @@ async def hold_channels(
     """Return the teams' enabled, confirmed channels, and lock them until the commit.
 
     The lock prevents the deletion of these channels, because new rows will reference them. It is weaker than
-    all locks that Tortoise offers, so that concurrent announcements do not block each other.
+    any lock that Tortoise offers, so that concurrent announcements do not block each other.
     """
     if is_postgres(connection):
-        # The ids are an array. With a set, PostgreSQL would estimate 100 rows, and scan all channels.
+        # The ids are passed as an array. For a set, PostgreSQL would expect 100 rows, and scan all channels.
         among = "= ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))"
         lock = "FOR KEY SHARE"
     else:

@@ -20,11 +20,11 @@ def check_quiet_hours(routing: Mapping[str, Json]) -> None:
 def find_quiet_end(routing: Mapping[str, Json], moment: datetime) -> datetime | None:
     """Return the end of the quiet hours that contain `moment`, or None if `moment` is outside quiet hours.
 
-    The end is a local time in the time zone of the quiet hours. A daylight saving change does not shift it.
+    Quiet hours end at the configured local time, even if daylight saving time begins or ends during them.
     Quiet hours with equal start and end last all day.
     """
     quiet_hours = routing["quiet_hours"]
-    # An update of the time zone database may have removed the time zone. There are no quiet hours then.
+    # If an update of the time zone database has removed the time zone, there are no quiet hours.
     if not quiet_hours or (zone := find_time_zone(quiet_hours["time_zone"])) is None:
         return None
     starts_at, ends_at = (time.fromisoformat(quiet_hours[name]) for name in ("starts_at", "ends_at"))

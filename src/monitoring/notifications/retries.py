@@ -1,4 +1,4 @@
-"""Decides whether and when a failed attempt is retried. Has no side effects. Callers pass random numbers."""
+"""Decides whether and when a failed attempt is retried. Has no side effects: callers pass random numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.notifications.models import DeliveryStatus
 from monitoring.notifications.routing import ACKNOWLEDGED
 
-# How long to wait after the first attempt, the second attempt and so on. These are the waits that Standard
-# Webhooks suggests, 27 hours in total.
+# How long to wait after the first attempt, after the second attempt and so on. Standard Webhooks suggests
+# these waits, which are about 27 hours in total.
 WAITS = (
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -22,11 +22,11 @@ WAITS = (
 )
 MAX_ATTEMPTS = len(WAITS) + 1
 
-# The longest pause that a receiver may request.
+# If a receiver requests a longer pause than this, the pause is shortened to this.
 LONGEST_ASKED = timedelta(hours=1)
 
-# The maximum jitter as a fraction of the wait. Because of it, a recovered server does not get all retries at
-# the same time.
+# The maximum jitter as a fraction of the wait. Jitter prevents a server that has just recovered from getting
+# all retries at the same time.
 MOST_JITTER = 0.1
 
 CHANNEL_DISABLED = "The channel was disabled"
@@ -42,14 +42,14 @@ MAX_REASON_CHARACTERS = 255
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The state of a delivery after an attempt. `wait` is None unless the delivery is pending."""
+    """The state of a delivery after an attempt. `wait` is the time until the retry, if there is a retry."""
 
     status: DeliveryStatus
     wait: timedelta | None = None
 
     @property
     def outcome(self) -> str:
-        """The label of the attempt in metrics: delivered, retried or failed."""
+        """The attempt's outcome, as a label for metrics: delivered, retried or failed."""
         return "retried" if self.status is DeliveryStatus.PENDING else str(self.status)
 
 

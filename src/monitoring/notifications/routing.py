@@ -13,8 +13,8 @@ from monitoring.notifications.configuration import complete_routing
 from monitoring.notifications.models import CONFIRMATION, NotificationChannel
 from monitoring.notifications.quiet_hours import find_quiet_end
 
-# For each event that ends a situation, the event that began the situation. A channel is never notified of a
-# situation that ends within the channel's delay.
+# Maps each event that ends a situation to the event that began it. A channel is never notified of a situation
+# that ends within the channel's delay.
 BEGINNINGS: Mapping[str, str] = {
     "incident.resolved": "incident.opened",
     "incident.acknowledged": "incident.opened",
@@ -22,33 +22,35 @@ BEGINNINGS: Mapping[str, str] = {
 }
 ACKNOWLEDGED = "incident.acknowledged"
 REMINDER = "incident.reminder"
-# A channel that subscribes to one of these events is notified of an unacknowledged incident.
+# A channel that subscribes to one of these events is notified of incidents that nobody has acknowledged.
 ALERTS = frozenset({"incident.opened", REMINDER})
-# Channels receive this event if they subscribe to outages, because no outage can be found without checks.
+# Channels that subscribe to opened incidents also receive this event, because without checks, no outage can
+# be found.
 INTERRUPTED = "checks.interrupted"
 
-# A person is waiting for these messages, so quiet hours do not delay them.
+# Messages that a person has requested and is waiting for, so quiet hours do not delay them.
 TEST = "test"
 ASKED_FOR = frozenset({TEST, CONFIRMATION})
 
 # The types of channels that programs read.
 PROGRAMS = frozenset({"webhook", "custom", "pagerduty", "opsgenie"})
-# The types of channels whose provider has its own incidents. An event that ends an incident closes them.
+# The types of channels whose provider opens an incident of its own. The event that ends this service's
+# incident closes the provider's incident.
 PAGERS = frozenset({"pagerduty", "opsgenie"})
 
 
 class Hold(StrEnum):
     """The reason why a delivery is not sent immediately, even if a worker is free."""
 
-    DELAY = "delay"  # the channel is notified only of situations that last
+    DELAY = "delay"  # the channel is notified only of situations that outlast its delay
     STORM = "storm"  # more than a few events within a minute
     FLAPPING = "flapping"  # the monitor goes down again and again
     QUIET = "quiet"  # the channel has quiet hours
-    STORY = "story"  # an earlier message about the same incident has not ended
-    LATE = "late"  # no worker claimed the delivery before quiet hours began; it joins no digest
+    STORY = "story"  # an earlier message about the same incident is pending
+    LATE = "late"  # quiet hours began before a worker claimed the delivery; never in a digest
 
 
-# The holds whose deliveries may join a digest. Other deliveries may already have been attempted.
+# Deliveries with these holds may join a digest. Deliveries with other holds may already have been attempted.
 GATHERED = frozenset({Hold.DELAY, Hold.STORM, Hold.FLAPPING, Hold.QUIET})
 
 
@@ -56,9 +58,10 @@ GATHERED = frozenset({Hold.DELAY, Hold.STORM, Hold.FLAPPING, Hold.QUIET})
 class Announcement:
     """An event for a team's channels: what happened, when, and to which subject.
 
-    `subject_id` is the id of the incident, monitor, article or other subject. Channels select monitor
-    events by `monitor_id` and `tags`; other events go to every subscribed channel. `recent_incidents` is the
-    number of the monitor's incidents within an hour. `channel_ids` restricts the event to these channels.
+    `subject_id` is the id of the subject, such as an incident, monitor or article. Channels select events
+    about monitors by `monitor_id` and `tags`, whereas any other event goes to every subscribed channel.
+    `recent_incidents` is the number of the monitor's incidents within an hour. If `channel_ids` is not None,
+    only these channels can receive the event.
     """
 
     team_id: UUID
@@ -83,7 +86,7 @@ class Route:
 
     @property
     def is_read_by_people(self) -> bool:
-        """Whether people read the messages, rather than a program, which gets every event separately."""
+        """Whether people read the channel's messages. Programs get every event in a separate message."""
         return self.type not in PROGRAMS
 
     def leads(self, announcement: Announcement) -> bool:
@@ -91,35 +94,40 @@ class Route:
         if announcement.channel_ids is not None and self.channel_id not in announcement.channel_ids:
             return False
         if announcement.event == INTERRUPTED:
-            return "incident.opened" in self.events and self.type not in PAGERS  # no event would close it
+            # Pagers are left out, because no later event would close the incident in the pager.
+            return "incident.opened" in self.events and self.type not in PAGERS
         return announcement.event in self.events and self.concerns(announcement.monitor_id, announcement.tags)
 
     def concerns(self, monitor_id: UUID | None, tags: Collection[str]) -> bool:
-        """Return whether the channel selects a monitor. True if `monitor_id` is None."""
+        """Return whether the channel is notified of a monitor's events.
+
+        This is true if the channel selects the monitor by its id or one of its tags, if the channel does not
+        select particular monitors, or if `monitor_id` is None.
+        """
         wanted_tags, wanted_ids = self.routing["tags"], self.routing["monitor_ids"]
         if monitor_id is None or not (wanted_tags or wanted_ids):
             return True
         return str(monitor_id) in wanted_ids or not set(tags).isdisjoint(wanted_tags)
 
     def delay_of(self, event: str) -> timedelta:
-        """Return the delay before an event is sent. It is zero unless the event begins a situation."""
+        """Return the delay before an event is sent, which is zero unless the event begins a situation."""
         begins = event in BEGINNINGS.values()
         return timedelta(seconds=self.routing["delay_seconds"] if begins else 0)
 
     def quiet_end(self, moment: datetime) -> datetime | None:
-        """Return the end of the quiet hours that contain `moment`, or None if it is outside quiet hours."""
+        """Return the end of the quiet hours that contain `moment`, or None if `moment` is outside them."""
         return find_quiet_end(self.routing, moment)
 
     def late_end(self, due_at: datetime, moment: datetime) -> datetime | None:
         """Return the end of quiet hours that contain `moment` and began after `due_at`, or None.
 
-        A message that was due during quiet hours need not wait. Such a message was requested during quiet
-        hours, for example a test.
+        A message that was already due during quiet hours need not wait for their end, because a person
+        requested it during quiet hours.
         """
         return None if self.quiet_end(due_at) else self.quiet_end(moment)
 
     def is_spared_by(self, event: str) -> bool:
-        """Return whether an ending event makes a delayed message about its beginning unnecessary."""
+        """Return whether an ending `event` makes the delayed message about the situation's start obsolete."""
         return event != ACKNOWLEDGED or self.routing["unless_acknowledged"]
 
 

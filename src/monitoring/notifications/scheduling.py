@@ -15,16 +15,16 @@ from monitoring.backends.database import transaction
 from monitoring.backends.leases import is_idle, take_idle
 from monitoring.notifications.models import NotificationChannel, NotificationDelivery
 
-# The longest possible wait: a delay of one day, then one day of quiet hours that a daylight saving change
-# makes an hour longer. Waits before retries are shorter.
+# The longest time that a delivery can wait: a delay of one day, then one day of quiet hours that a daylight
+# saving change makes an hour longer. Waits before retries are shorter.
 LONGEST_WAIT = timedelta(days=2, hours=1)
 
 # How long a claim on a delivery lasts: at least twice as long as the timeout of an attempt.
 LEASE = timedelta(seconds=60)
 
-# An unresponsive server keeps an attempt open until the attempt's timeout. These limits bound the open
-# attempts of one channel and of one team. A channel has two, so that a slow server gets its next notification
-# without a pause.
+# An unresponsive server keeps an attempt open until the attempt's timeout. These limits bound the number of
+# open attempts per channel and per team. A channel may have two, so that a slow server gets the next
+# notification without a pause.
 MOST_AT_ONCE_A_CHANNEL = 2
 MOST_AT_ONCE_A_TEAM = 5
 
@@ -32,8 +32,8 @@ MOST_AT_ONCE_A_TEAM = 5
 def is_due(now: datetime) -> Q:
     """Match deliveries that a worker may claim.
 
-    A delivery is also due if its creation, its last attempt or its claim was dated by a machine whose clock
-    was ahead. The due time alone does not reveal such an error, because a valid wait can last for days.
+    A delivery is also due if it was created, attempted or claimed by a machine whose clock was ahead. The due
+    time alone does not reveal such an error, because a delivery may validly be due only in two days.
     """
     soon = now + TOLERANCE
     is_misdated = (
@@ -45,10 +45,10 @@ def is_due(now: datetime) -> Q:
 
 
 async def has_room(channel: NotificationChannel, now: datetime) -> bool:
-    """Return whether the concurrency limits allow another attempt for a channel. The caller has locked it.
+    """Return whether the concurrency limits allow another attempt for a channel, which the caller has locked.
 
-    The team is not locked, so that its channels do not block each other. Concurrent claims for several
-    channels may slightly exceed the team's limit.
+    The team is not locked, so that its channels do not block each other. If deliveries to several channels
+    are claimed concurrently, the team's limit may therefore be slightly exceeded.
     """
     sending = await _find_sending(await _find_channels(channel.team_id), now)
     return len(sending) < MOST_AT_ONCE_A_TEAM and sending.count(channel.id) < MOST_AT_ONCE_A_CHANNEL
@@ -57,8 +57,9 @@ async def has_room(channel: NotificationChannel, now: datetime) -> bool:
 async def make_next_due(team_id: UUID) -> list[UUID]:
     """Make the oldest waiting delivery of the team's channels due, and return its id in a list.
 
-    Channels at their concurrency limit are left out. Candidates are deliveries that are due, or that have no
-    attempt and no hold. If there is none, the list is empty. The caller sends the delivery with `nudge`.
+    The delivery is chosen from those that are due, or that have no attempt and no hold. Channels at their
+    concurrency limit are left out. If no delivery qualifies, the list is empty. The caller sends the delivery
+    with `nudge`.
     """
     now = current_backends().clock.now()
     async with transaction():
@@ -72,7 +73,7 @@ async def make_next_due(team_id: UUID) -> list[UUID]:
             claim=None,
         )
         called = await take_idle(waiting.order_by("id").limit(1), now)
-        # A past `due_at` is kept, because a claim compares it with quiet hours.
+        # A past `due_at` stays unchanged, because a claim compares it with quiet hours.
         if called:
             await NotificationDelivery.filter(id__in=called, due_at__gt=now).update(due_at=now)
         return called
@@ -83,7 +84,7 @@ async def _find_channels(team_id: UUID) -> list[UUID]:
 
 
 async def _find_sending(channel_ids: Iterable[UUID], now: datetime) -> list[UUID]:
-    """Return the channel id of each delivery being sent to these channels, with duplicates."""
+    """Return the channel id of each delivery that is being sent to one of these channels, with duplicates."""
     claimed = NotificationDelivery.filter(channel_id__in=channel_ids, claim__isnull=False)
     sending = claimed.filter(due_at__gt=now, due_at__lte=now + LEASE + TOLERANCE)
     return [delivery.channel_id for delivery in await sending.only("channel_id")]

@@ -1,7 +1,7 @@
 """Channel secrets: encrypted in the database, and masked in responses.
 
-Secrets are not hashed, because they are needed to send notifications. A webhook's secret is its signing
-secret. The secret of any other channel consists of its secret fields, as JSON.
+Secrets are not hashed, because sending notifications requires the plain text. A webhook's secret is its
+signing secret. The secret of any other channel consists of its secret fields, as JSON.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def mask_secrets(configuration: Configuration) -> Configuration:
 
 
 async def encrypt_channel_secrets() -> Encrypted:
-    """Encrypt all channel secrets with the first encryption key, unless they already are."""
+    """Encrypt all channel secrets that are not yet encrypted with the first encryption key."""
     return await encrypt_column(NotificationChannel.all(), "secret")
 
 

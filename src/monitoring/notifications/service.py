@@ -44,8 +44,8 @@ from monitoring.notifications.secrets import mask_secrets, read_secrets, store_s
 
 MAX_CHANNELS_A_TEAM = 20
 
-# The maximum size of a custom channel's body. The size limit of requests has the same default, but is not
-# sufficient, because several patches can enlarge a body beyond it.
+# The maximum size of a custom channel's body. The size limit on API requests has the same default, but does
+# not suffice, because several merge patches can build a body that exceeds it.
 MAX_BODY_BYTES = 1_048_576
 
 
@@ -59,23 +59,24 @@ class ChannelChange:
 
 
 async def list_channels(team_id: UUID, limit: int, after_id: UUID | None) -> Page[NotificationChannel]:
-    """Return a page of up to `limit` of a team's channels, newest first, following `after_id`."""
+    """Return a page of up to `limit` of a team's channels, newest first, starting after `after_id`."""
     return await read_page(NotificationChannel.filter(team_id=team_id), limit, after_id)
 
 
 async def create_channel(
     team_id: UUID, given: Mapping[str, Json], *, by: Actor | None = None, key: str | None = None
 ) -> NotificationChannel:
-    """Create a channel. Raises Problem if the team has too many, or if the service cannot send email.
+    """Create a channel. If it is an email channel, ask the address's reader to confirm it.
 
-    An email channel's reader is asked to confirm the address.
+    Raises Problem if the team has too many channels, or if an email channel needs a mail server and none is
+    configured.
     """
     if given["type"] == EMAIL and current_backends().settings.email_from is None:
         raise Problem("email_not_configured")
     channel = compose_channel(team_id, given)
     async with transaction():
-        # The lock covers counting and inserting. Concurrent calls therefore cannot exceed the limit, and ids
-        # are in the order of commits.
+        # The lock is held while counting and inserting. Concurrent calls therefore cannot exceed the limit,
+        # and ids are in the order of commits.
         await Team.lock(team_id)
         if await NotificationChannel.filter(team_id=team_id).count() >= MAX_CHANNELS_A_TEAM:
             raise Problem("notification_channel_limit_reached")
@@ -116,10 +117,10 @@ async def update_channel(
 ) -> NotificationChannel:
     """Apply a merge patch to a channel. A patch that changes nothing leaves `updated_at` unchanged.
 
-    Disabling fails pending deliveries. Enabling clears `disabled_reason`. The reader of a new email address
-    is asked to confirm it. Raises Problem if the patch is for another channel type, makes the body too large
-    or contains an unknown time zone. Also raises Problem if the key is taken, if the channel is missing, or
-    if `if_match` is outdated.
+    If the patch disables the channel, its pending deliveries fail. If the patch enables it, `disabled_reason`
+    is cleared. The reader of a new email address is asked to confirm it. Raises Problem if the patch is for
+    another channel type, makes the body too large or contains an unknown time zone. Also raises Problem if
+    the key is taken, if the channel is missing, or if `if_match` is outdated.
     """
     patch = dict(patch)
     async with transaction():
@@ -141,7 +142,7 @@ async def put_channel(
     Omitted fields get their defaults. Omitted fields without a default, such as secrets, stay unchanged.
     Raises Problem as `create_channel` and `update_channel` do, and if a new channel lacks a required field.
     """
-    given = merge({}, dict(given))  # removes null fields, which stand for the default
+    given = merge({}, dict(given))  # removes null fields, which mean the default
 
     async def create() -> NotificationChannel:
         for name in required_fields(given["type"]):
@@ -201,7 +202,7 @@ def _configure(
 async def _store_change(
     channel: NotificationChannel, key: str | None, changed: ChannelChange, by: Actor | None
 ) -> Collection[str]:
-    """Save a changed channel and its key, unless nothing changed. Returns the changed fields."""
+    """Save a changed channel and its key, unless nothing changed. Return the names of the changed fields."""
     before, after, renewed = changed.before, changed.after, changed.renewed
     if not renewed and after == before and key == channel.key:
         return ()

@@ -23,20 +23,20 @@ DELETED_AT_ONCE = 1000
 
 
 async def sweep_notifications() -> int:
-    """Queue a task for each due delivery that has none. Returns the number of queued tasks."""
+    """Queue a task for each due delivery that has no task. Return the number of queued tasks."""
     return await sweep_idle(deliver_notification, _find_idle_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
 
 
 async def sweep_misdated_notifications() -> int:
-    """Queue a task for each idle delivery whose due time a wrong clock set too late. Returns their number.
+    """Queue a task for each idle delivery whose due time is too late because a clock was wrong.
 
-    This reads all pending deliveries, so it does not run in every sweep.
+    Return the number of queued tasks. This reads all pending deliveries, so it does not run in every sweep.
     """
     return await sweep_idle(deliver_notification, _find_misdated_deliveries, MAX_NOTIFICATIONS_A_SWEEP)
 
 
 async def delete_old_deliveries(now: datetime) -> int:
-    """Delete deliveries older than 30 days, in several transactions. Returns the number deleted."""
+    """Delete deliveries older than 30 days, in several transactions. Return how many were deleted."""
     deleted_count = 0
     while portion := await _delete_portion(now - RETENTION):
         deleted_count += portion

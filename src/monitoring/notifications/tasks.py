@@ -11,17 +11,17 @@ from monitoring.notifications.claims import claim_delivery
 from monitoring.notifications.exams import run_exam
 from monitoring.notifications.scheduling import make_next_due
 
-# Many attempts may run at the same time, because they mostly wait for other servers, on the event loop.
+# Many attempts may run at the same time, because they spend most of their time waiting for other servers.
 DELIVERIES_AT_ONCE = 32
 EXAMS_AT_ONCE = 8
 
 
 @task(queue_name="notifications", at_once=DELIVERIES_AT_ONCE)
 async def deliver_notification(delivery_id: str) -> None:
-    """Send a delivery if it is due, then queue the team's next delivery. A duplicate message does nothing.
+    """Send a delivery if it is due, then queue the team's next delivery. A duplicate task has no effect.
 
-    When a failed delivery is due again, the next attempt that ends or the next sweep starts its retry.
-    Without a current sender, the delivery stays pending.
+    A failed attempt queues no task for its retry. Once the retry is due, the next sweep or the end of another
+    attempt starts it. Without a current sender, the delivery stays pending.
     """
     from monitoring.notifications.channels.sender import current_sender  # noqa: PLC0415 - only workers send
 
@@ -41,9 +41,9 @@ async def examine_receiver(exam_id: str) -> None:
 
 
 async def nudge(delivery_ids: Iterable[UUID]) -> None:
-    """Queue tasks that send these deliveries. Call it after the commit.
+    """Queue tasks that send these deliveries. Call this function after the commit.
 
-    This never raises an exception, because the sweep finds deliveries without a task.
+    It never raises an exception. If a task cannot be queued, the sweep finds the delivery later.
     """
     for delivery_id in delivery_ids:
         await deliver_notification.send(str(delivery_id))

@@ -1,4 +1,4 @@
-"""Tests an unsaved channel. The test runs in this process, because a worker would need a stored row."""
+"""Tests an unsaved channel. The test runs in this process, because a worker can only read saved channels."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from monitoring.notifications.service import change_channel, compose_channel, ge
 async def try_channel(
     team_id: UUID, given: Mapping[str, Json], channel_id: UUID | None = None, *, by: Actor | None = None
 ) -> AttemptResult:
-    """Send a test notification through an unsaved new channel, or through a channel with an unsaved patch.
+    """Send a test notification through a new channel, or through a channel to which a patch is applied.
 
-    Only the audit log records the test. A sandbox sends nothing. Scripted hosts return their scripted
-    responses, and all other hosts accept the test. Raises Problem if the channel could not be saved, or if
-    this machine cannot send anything. Also raises Problem for an email channel, because its reader must
-    confirm the email address first.
+    Neither the new channel nor the patch is saved, and only the audit log records the test. A sandbox sends
+    nothing: a scripted host (`.test`) returns its scripted response, and any other host is treated as if it
+    had accepted the test. Raises Problem if the channel could not be saved, or if this machine cannot send
+    anything. Also raises Problem for an email channel, because its reader must confirm the address first.
     """
     if given["type"] == EMAIL:
         raise Problem("notification_channel_unconfirmed")

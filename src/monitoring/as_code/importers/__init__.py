@@ -1,4 +1,4 @@
-"""Imports monitors from other services and programs. Each of these has a module and a line in `IMPORTERS`."""
+"""Imports monitors from other services and programs. Each has its own module, and an entry in `IMPORTERS`."""
 
 from __future__ import annotations
 

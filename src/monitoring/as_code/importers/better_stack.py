@@ -19,8 +19,8 @@ _LOST = {
     "remember_cookies": "its cookies",
     "proxy_host": "its proxy",
 }
-# Fields that are not reported as lost: the importer reads them, they only report status, or they belong to a
-# setting that is reported as lost.
+# Fields that are not reported as lost, because the importer reads them, because they only report a status, or
+# because they belong to a setting that is itself reported as lost.
 _KNOWN = {
     *("url", "name", "pronounceable_name", "monitor_type", "check_frequency", "request_timeout"),
     *("port", "period", "grace", "http_method", "request_headers", "request_body"),
@@ -68,7 +68,7 @@ def _draft(monitor: Mapping[str, Any]) -> Draft:
         _read_http(monitor, draft)
     elif kind == "ping":
         fields |= {"type": "ping", "url": f"ping://{url}"}
-        timeout = timeout / 1000 if timeout else None  # only the timeout of HTTP monitors is in seconds
+        timeout = timeout / 1000 if timeout else None  # from milliseconds; only HTTP timeouts are in seconds
     elif kind == "tcp" or kind in _PORTS:
         fields |= {"type": "tcp", "url": f"tcp://{url}:{monitor.get('port') or _PORTS.get(kind)}"}
         timeout = timeout / 1000 if timeout else None

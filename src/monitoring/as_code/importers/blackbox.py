@@ -1,4 +1,4 @@
-"""Imports from blackbox_exporter: `prometheus.yml` lists the targets, and `blackbox.yml` the modules."""
+"""Imports from blackbox_exporter. The file `prometheus.yml` lists the targets, `blackbox.yml` the modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An importer's results: monitors in the file's format, and the settings that could not be carried over."""
+"""An importer's results: monitors in the file format, and the settings that could not be carried over."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ PINGS = "the ping URL: the job must send its pings to the monitor's new ping URL
 
 
 class UnreadableImportError(Exception):
-    """A file is not from the expected program, or is from an unsupported version of the program."""
+    """A file is not from the expected program, or is from an unsupported version of that program."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """A monitor to import. If `fields` is empty, the monitor cannot be imported."""
+    """A monitor to import, or one that cannot be imported, in which case `fields` is empty."""
 
     name: str
     fields: dict[str, Any] = field(default_factory=dict)
@@ -44,21 +44,21 @@ class Draft:
     """Whether `${NAME}` in the texts stands for an environment variable, as it does in our own files."""
 
     def lose(self, theirs: Mapping[str, Any], words: Mapping[str, str]) -> None:
-        """Report another program's settings that are set but cannot be carried over.
+        """Report those of another program's settings that are set but cannot be carried over.
 
-        `words` maps the name of each such setting to the text that is reported.
+        `theirs` are the settings. `words` maps each unsupported setting's name to the text to report.
         """
         self.lost += [word for name, word in words.items() if theirs.get(name)]
 
     def lose_others(self, theirs: Mapping[str, Any], known: Collection[str]) -> None:
-        """Report each setting of another program that is set and not in `known`."""
+        """Report each of another program's settings (`theirs`) that is set and is not in `known`."""
         self.lost += [f"the setting {name}" for name, value in theirs.items() if value and name not in known]
 
     def set_request(self, url: str, headers: Mapping[str, Any], *, has_login: bool = False) -> None:
         """Set the URL and headers of requests.
 
-        A login in the URL becomes the header Authorization. So does a login that the other program stores
-        elsewhere (`has_login`).
+        Credentials in the URL are replaced with the header Authorization. So are credentials that the other
+        program stores elsewhere (`has_login`).
         """
         self.fields["url"] = without_login(url)
         texts = {name: str(value) for name, value in headers.items()}

@@ -1,4 +1,4 @@
-"""Imports from Gatus: its configuration (YAML)."""
+"""Imports monitors from the configuration of Gatus (YAML)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TYPES = {"tcp": "tcp", "tls": "tcp", "icmp": "ping"}
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Yield the endpoints. Alerting is left out, because its secrets must be transferred manually."""
+    """Yield the endpoints. Alerting settings are left out, as their secrets must be transferred manually."""
     [file] = files
     configuration = read_mapping(_VARIABLE.sub(_rename, file), "endpoints")
     yield from map(_draft, configuration["endpoints"])
@@ -36,7 +36,7 @@ def read(files: Sequence[bytes]) -> Iterator[Draft]:
 
 
 def _rename(variable: re.Match[bytes]) -> bytes:
-    """Rewrite `$NAME` as `${NAME}`, which is the format of monitoring files, and `$$` as `$`."""
+    """Rewrite `$NAME` as `${NAME}`, which is the syntax in monitoring files, and `$$` as `$`."""
     name = variable[1]
     return b"$" if name == b"$" else b"${%s}" % name
 
@@ -98,7 +98,7 @@ def _read_http(endpoint: Mapping[str, Any], client: Mapping[str, Any], draft: Dr
 
 
 def _read_condition(condition: str, fields: dict[str, Any]) -> bool:
-    """Set the fields that are equivalent to a condition. Return whether there are such fields."""
+    """Set the fields that are equivalent to a condition. Return False if there are no such fields."""
     match = _CONDITION.fullmatch(condition)
     if match is None:
         return False

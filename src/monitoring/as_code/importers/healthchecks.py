@@ -15,8 +15,8 @@ _LOST = {
     "methods": "the setting that only POST requests count as pings",
     "manual_resume": "the setting that a ping does not resume it",
 }
-# Fields that are not reported as lost: the importer reads them, they only report status, they contain URLs of
-# Healthchecks, or they belong to `filter_subject`.
+# Fields that are not reported as lost, because the importer reads them, because they only report a status,
+# because they contain URLs of Healthchecks, or because they belong to `filter_subject`.
 _KNOWN = {
     *("name", "schedule", "tz", "timeout", "grace", "tags", "status", "slug", "uuid", "unique_key"),
     *("n_pings", "started", "last_ping", "last_duration", "next_ping", "ping_url", "update_url"),
@@ -25,7 +25,7 @@ _KNOWN = {
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Return the checks as heartbeats."""
+    """Return the checks as heartbeat monitors."""
     [file] = files
     return map(_draft, read_mapping(file, "checks")["checks"])
 

@@ -1,4 +1,4 @@
-"""Imports an OpenAPI document (3.0 or 3.1): a contract monitor for each operation that is safe to call."""
+"""Imports an OpenAPI document (3.0 or 3.1): one contract monitor for each operation that is safe to call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitoring.as_code.importers.drafts import Draft, UnreadableImportError, re
 
 
 def read(text: bytes, url: str) -> Iterator[Draft]:
-    """Yield monitors for GET operations without required parameters or credentials. Report all others."""
+    """Yield a monitor for each GET operation without required parameters or credentials. Report the rest."""
     document = read_mapping(text, "openapi")
     if not str(document["openapi"]).startswith(("3.0.", "3.1.")):
         raise UnreadableImportError(f"OpenAPI {document['openapi']} is not supported, only 3.0 and 3.1")
@@ -53,7 +53,7 @@ def _why_not(
 def _follow(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the target of a reference within the document, or `node` itself if it is not a reference.
 
-    For a reference that cannot be resolved, return a required parameter.
+    If the reference cannot be resolved, return a required parameter, so that the operation is not imported.
     """
     reference = node.get("$ref")
     if reference is None:

@@ -1,4 +1,4 @@
-"""Queries to the databases of other programs, for the importers."""
+"""Queries that importers send to the databases of other programs."""
 
 from __future__ import annotations
 

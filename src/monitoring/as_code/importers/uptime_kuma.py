@@ -1,4 +1,4 @@
-"""Imports from Uptime Kuma: the backup of 1.x (JSON), or the database of 1.x or 2.x (SQLite)."""
+"""Imports from Uptime Kuma: reads a backup of 1.x (JSON), or a database of 1.x or 2.x (SQLite)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from monitoring.as_code.importers.queries import read_kuma
 _SQLITE = b"SQLite format 3\0"
 _HTTP = {"http", "keyword", "json-query"}
 _OTHERS = {"port", "ping", "dns", "push"}
-# The names of fields in the backup, by their names in the database, where the two names differ.
+# Maps the names of fields in the database to their names in the backup, if the two names differ.
 _NAMES = {
     "accepted_statuscodes_json": "accepted_statuscodes",
     "ignore_tls": "ignoreTls",
@@ -55,7 +55,7 @@ _BODIES = {
 
 
 def read(files: Sequence[bytes]) -> Iterator[Draft]:
-    """Return the monitors. Channels are left out, because their secrets must be transferred manually."""
+    """Return the monitors. Channels are left out, as their secrets must be transferred manually."""
     [file] = files
     if file.startswith(_SQLITE):
         monitors = _read_database(file)

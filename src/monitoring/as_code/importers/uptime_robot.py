@@ -1,4 +1,4 @@
-"""Imports from UptimeRobot: files with responses of `POST /v2/getMonitors` (`http_request_details=true`)."""
+"""Imports from UptimeRobot: saved responses to `POST /v2/getMonitors` (`http_request_details=true`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOST_OF_HTTP = {
     "post_value": "the body of its requests",
     "keyword_case_type": "the case-insensitive comparison with its keyword",
 }
-# Fields that are not reported as lost: the importer reads them, or they only report status.
+# Fields that are not reported as lost, because the importer reads them, or because they only report a status.
 _KNOWN = {
     *("id", "friendly_name", "url", "type", "sub_type", "port", "interval", "timeout", "status"),
     *("create_datetime", "keyword_type", "keyword_value", "http_method", "http_username"),

@@ -1,4 +1,4 @@
-"""The notification channel types. Each has its own module, registered here."""
+"""The notification channel types. Each type has its own module, and is registered here."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ NO_ADDRESS = "This address cannot be sent email"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountEmail:
-    """An email to one person. It has a text, a link with a label, and the reason why it was sent."""
+    """An email to one person. It contains a text, a labelled link, and the reason why it was sent."""
 
     id: UUID
     recipient: str

@@ -10,14 +10,14 @@ from monitoring.contract.document import Json
 from monitoring.notifications.channels.json_posts import Post
 from monitoring.notifications.channels.message import Message
 
-# The OpenAPI document explains the placeholders at CustomBody.
+# The schema `CustomBody` in the OpenAPI document explains the placeholders.
 _PLACEHOLDER = re.compile(r"\{\{(title|text|link|acknowledge_link|event|id)\}\}")
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message as a custom request.
+    """Render a message as the request that the channel's configuration defines.
 
-    Placeholders are filled in before the body is serialised as JSON, so their values cannot inject JSON.
+    Placeholders are replaced before the body is serialised as JSON, so their values cannot inject JSON.
     """
     words = {
         "title": message.title,

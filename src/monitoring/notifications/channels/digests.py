@@ -19,7 +19,7 @@ def render_digest(
 ) -> Message:
     """Return a message that lists monitors that are down, then monitors that are up again, then other events.
 
-    `timestamp` is the digest's own time. `render_other` renders an event that is not about an incident.
+    `timestamp` is the time of the digest itself. `render_other` renders events that are not about incidents.
     """
     latest: dict[str, Event] = {}
     openings: Counter[str] = Counter()

@@ -16,7 +16,7 @@ HOSTS = ("discord.com", "discordapp.com", "canary.discord.com", "ptb.discord.com
 
 _LIMITS = LIMITS["discord"]
 
-# The punctuation of Discord's Markdown. A backslash makes Discord show the next character literally.
+# The special characters of Discord's Markdown. A backslash makes Discord show the next character literally.
 _MARKDOWN = re.compile(r"([\\*_~`|<>\[\]()#@:-])")
 
 

@@ -16,11 +16,12 @@ from monitoring.outbound.retry_after import read_retry_after
 
 TIMEOUT_SECONDS = 15.0
 
-# A gateway sends these statuses if it forwarded the request, but got no valid response (RFC 9110 §15.6.3 and
-# §15.6.5). The receiver may therefore have got the request.
+# A gateway returns these statuses if it forwarded the request, but received no valid response (RFC 9110
+# §15.6.3 and §15.6.5). The receiver may therefore have received the request.
 _SAID_BY_GATEWAYS = {HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
 
-# With these failures, no request was sent. With all other failures, the receiver may have got the request.
+# After one of these failures, no request was sent. After any other failure, the receiver may have received
+# the request.
 _NEVER_SENT = {
     FailureCode.DNS_FAILURE,
     FailureCode.CONNECTION_REFUSED,
@@ -69,7 +70,7 @@ def is_success(status_code: int) -> bool:
 
 
 def judge_answer(exchange: Exchange) -> AttemptResult:
-    """Return the attempt result of an exchange: 2xx is delivered, and everything else is retried."""
+    """Return the attempt result of an exchange: a 2xx status is delivered, and everything else is retried."""
     status_code = exchange.status_code
     if exchange.failure:
         return AttemptResult(

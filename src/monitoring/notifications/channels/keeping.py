@@ -22,16 +22,16 @@ MAIL_ACCEPTED = 250  # RFC 5321 §4.2.3
 
 
 async def find_keeping_sender(channel: NotificationChannel) -> KeepingSender | None:
-    """Return a sender that stores a sandbox's requests instead of sending them; None for a live channel."""
+    """Return a sender that stores a sandbox's requests instead of sending them, or None in live mode."""
     return KeepingSender(channel) if await is_sandbox(channel.team_id) else None
 
 
 class KeepingSender:
     """A sender that keeps requests instead of sending them.
 
-    Scripted hosts (`.test`) return their scripted responses, and all other hosts accept every request. `kept`
-    is the last request in the format of `KeptRequest` of the OpenAPI document, with the channel's secrets
-    masked.
+    A request to a scripted host (`.test`) gets the host's scripted response. Every other request is reported
+    as accepted. `kept` is the last request, in the format of the OpenAPI document's `KeptRequest`, with the
+    channel's secrets masked.
     """
 
     def __init__(self, channel: NotificationChannel) -> None:
@@ -59,7 +59,7 @@ class KeepingSender:
         return AttemptResult(reception=Reception.DELIVERED, status_code=MAIL_ACCEPTED)
 
     def _is_genuine(self, headers: Mapping[str, str], body: str) -> bool:
-        """Return whether the channel is a webhook, and its secret has signed the message recently."""
+        """Return whether the channel is a webhook, and the request has a valid, recent signature."""
         if self._channel.type != WEBHOOK:
             return False
         try:
@@ -85,12 +85,12 @@ class KeepingSender:
 
 
 def _find_secrets(channel: NotificationChannel) -> Iterable[str]:
-    """Return the secrets to mask, longest first. Requests of a webhook never contain its secret."""
+    """Return the secrets to mask, longest first. A webhook has none, because its secret is never sent."""
     if channel.type == WEBHOOK:
         return ()
     try:
         return sorted(texts_in(read_secrets(channel)), key=len, reverse=True)
-    except UndecryptableError:  # requests cannot contain secrets that cannot be decrypted
+    except UndecryptableError:  # secrets that cannot be decrypted were not sent
         return ()
 
 

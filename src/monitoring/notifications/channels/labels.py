@@ -1,4 +1,4 @@
-"""Labels for the subjects of messages, by which people distinguish alerts. Has no side effects.
+"""Labels for the subjects of messages, which help people tell alerts apart. Has no side effects.
 
 Names are untrusted text. Line breaks are removed, so that a name cannot start a new line.
 """
@@ -18,7 +18,7 @@ MOST_TAGS = 5
 
 
 def label_monitor(monitor: Mapping[str, Json]) -> str:
-    """Return a monitor's name or, if this is only its URL's host, the URL without the scheme."""
+    """Return a monitor's name or, if the name is only the host of its URL, the URL without the scheme."""
     if monitor["name"] != name_after_host({"url": monitor["url"]}):
         return join_lines(monitor["name"])
     _, _, address = _mask_query(monitor["url"]).partition("://")
@@ -26,14 +26,14 @@ def label_monitor(monitor: Mapping[str, Json]) -> str:
 
 
 def display_url(monitor: Mapping[str, Json]) -> str:
-    """Return a monitor's URL, shortened. Values in the query are masked, because they may be secret."""
+    """Return a monitor's shortened URL. Values in its query string are masked, because they may be secret."""
     return _shorten(_mask_query(monitor["url"]), MOST_URL_CHARACTERS)
 
 
 def list_facts(subject: Mapping[str, Json]) -> Iterator[str]:
     """Yield lines with the monitor's URL, the team and the monitor's tags.
 
-    Lines about unknown facts are left out: messages that earlier releases queued have no team and no tags.
+    Lines about unknown facts are left out: messages queued by earlier releases contain no team and no tags.
     """
     monitor = subject.get("monitor", {})
     if monitor:

@@ -1,6 +1,6 @@
 """Each provider's length limits, and functions that cut messages to fit. Has no side effects.
 
-Messages are cut before they are sent, because a provider permanently refuses a message that is too long, and
+Messages are cut before they are sent. Otherwise, a provider would refuse a message that is too long, and
 nobody would be alerted.
 """
 
@@ -13,14 +13,14 @@ from types import MappingProxyType
 
 import orjson
 
-# Enough lines for twenty monitors, a title and a team. Nobody reads more lines in one message.
+# The maximum number of lines in a message: enough for twenty monitors, a title and a team.
 MOST_LINES = 22
 
 
 class Unit(Enum):
     """The unit of a provider's limit.
 
-    If the provider's page says only "characters", the unit is chosen in which texts count as longer.
+    If the provider's page says only "characters", this is the unit that gives the higher count.
     """
 
     CHARACTERS = "code points of Unicode"
@@ -69,15 +69,16 @@ _TEAMS = "https://learn.microsoft.com/en-us/connectors/teams/"
 _RFC_5321 = "https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1.7"
 _RFC_5322 = "https://www.rfc-editor.org/rfc/rfc5322#section-2.1.1"
 
-# The key for the limit of a complete JSON body or email. Its text fields have limits that are shares of this.
+# The key for the limit on a complete JSON body or email. Each of its text fields is limited to a share of
+# this limit.
 BODY = ""
 
-# By channel type and by field name in the body.
+# The limits by channel type, then by field name in the body.
 LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
     {
-        # The next two types are not cut, because programs read these messages. A webhook's event is smaller
-        # than the 20 kB that Standard Webhooks recommends. Only the team knows the limits of a custom
-        # channel's server.
+        # Messages to the next two types are not cut, because programs read them. A webhook's event is smaller
+        # than the maximum of 20 kB that Standard Webhooks recommends. Only the team knows the limits of a
+        # custom channel's server.
         "webhook": {},
         "custom": {},
         "slack": {
@@ -88,7 +89,7 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
             "title": Limit(256, Unit.UTF_16, _DISCORD),
             "description": Limit(4096, Unit.UTF_16, _DISCORD),
         },
-        # The limit is 28 KB in UTF-16, in which most characters have two bytes:
+        # The limit is 28 KB in UTF-16, in which most characters take two bytes:
         # https://stackoverflow.com/q/78034694
         "microsoft_teams": {
             "text": Limit(5000, Unit.BYTES_OF_JSON, _TEAMS),
@@ -122,15 +123,15 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = MappingProxyType(
             "description": Limit(15_000, Unit.UTF_16, _OPSGENIE),
             "note": Limit(25_000, Unit.UTF_16, _OPSGENIE),
         },
-        # A subject of this length fits into every mail program's message list. RFC 5322 limits only the
-        # length of a header's lines.
+        # Every mail program's message list can show a subject of this length. RFC 5322 limits only the length
+        # of each line of a header.
         "email": {
             "subject": Limit(200, Unit.CHARACTERS, _RFC_5322),
             "text": Limit(7000, Unit.BYTES, _RFC_5321),
             BODY: Limit(65_536, Unit.BYTES, _RFC_5321),
         },
-        # ntfy turns a longer message into an attachment or refuses it. The complete JSON body may be twice as
-        # long.
+        # ntfy refuses a longer message or turns it into an attachment. The complete JSON body may be twice as
+        # long as the message.
         "ntfy": {
             "message": Limit(4096, Unit.BYTES_OF_JSON, _NTFY),
             BODY: Limit(8192, Unit.BYTES, _NTFY),
@@ -162,7 +163,7 @@ def cut(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str
 
 
 def fit(text: str, limit: Limit, write: Callable[[str], str] = _as_it_is) -> str:
-    """Escape a text with `write`, and omit its last lines until it fits the limit.
+    """Escape a text with `write`, omitting as many of its last lines as needed to fit the limit.
 
     A final line gives the number of omitted lines. If even the first line does not fit, it is cut.
     """

@@ -68,9 +68,9 @@ def _compose(
     base_url: str,
     sender: str,
 ) -> Mail | None:
-    """Compose the email of a delivery.
+    """Compose the email for a delivery.
 
-    Return None if the delivery is a confirmation request, and the channel's email address has changed since.
+    Return None if the delivery is a confirmation request, but the channel's email address has since changed.
     """
     address, host = receiver.settings["address"], urlsplit(base_url).netloc
     if delivery.event == CONFIRMATION:

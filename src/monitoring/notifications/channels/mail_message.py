@@ -1,6 +1,6 @@
 """Renders a notification as an email (RFC 5322) in plain text and HTML. Has no side effects.
 
-The same delivery is always rendered as the same bytes. Untrusted names cannot inject headers or HTML.
+Every attempt renders the same bytes for a delivery. Untrusted names cannot inject headers or HTML.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from uuid import UUID
 from monitoring.notifications.channels.limits import LIMITS, cut, fit
 from monitoring.notifications.channels.message import Message
 
-# A longer word does not fit on the first line of the `Subject` header.
+# The maximum length of a word that fits on the first line of the `Subject` header.
 MAX_WORD_CHARACTERS = 60
 
-# Categories of control characters and line breaks, which would end the `Subject` header.
+# The Unicode categories of control characters and line breaks. A line break would end the `Subject` header.
 _BREAKING = {"Cc", "Zl", "Zp"}
 _LINE_END = "\r\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """An email before it is rendered. `footer` explains to the reader why the email was sent.
+    """The content of an email. `footer` explains to the reader why the email was sent.
 
-    Only notifications have an `unsubscribe_link`. A mail program can use it to disable the channel.
+    Only notifications have an `unsubscribe_link`, with which a mail program can disable the channel.
     """
 
     id: UUID
@@ -61,9 +61,8 @@ def write_mail(mail: Mail) -> bytes:
 def _list_long_headers(mail: Mail) -> Mapping[str, str]:
     """Return the headers that may contain long words.
 
-    Python's email policy would encode long words in a way that mail programs do not decode. These headers are
-    therefore written without the policy. Their values are ASCII, and a line may have up to 998 characters
-    (RFC 5322 §2.1.1).
+    Python's email policy would encode long words in a way that mail programs cannot decode, so these headers
+    bypass the policy. Their values are ASCII, and a line may have up to 998 characters (RFC 5322 §2.1.1).
     """
     headers = {
         "Subject": _write_subject(mail.message.title),
@@ -71,8 +70,8 @@ def _list_long_headers(mail: Mail) -> Mapping[str, str]:
         "Message-ID": _name(mail, mail.id),
     }
     if mail.message.subject_id:
-        # All messages about an incident are replies to the same nonexistent message, so that mail programs
-        # show them as one thread.
+        # All messages about an incident claim to be replies to the same nonexistent message, so that mail
+        # programs show them as one thread.
         thread = _name(mail, mail.message.subject_id)
         headers |= {"In-Reply-To": thread, "References": thread}
     if mail.unsubscribe_link:
@@ -83,9 +82,9 @@ def _list_long_headers(mail: Mail) -> Mapping[str, str]:
 
 
 def _write_subject(title: str) -> str:
-    """Encode a title as the `Subject` header.
+    """Encode a title for the `Subject` header.
 
-    This uses Python's legacy API, because the modern API drops spaces between encoded words.
+    This uses Python's legacy email API, because the modern API drops spaces between encoded words.
     """
     line = "".join(" " if unicodedata.category(each) in _BREAKING else each for each in title)
     subject = cut(" ".join(line.split()), LIMITS["email"]["subject"])
@@ -128,7 +127,7 @@ def _write_html(mail: Mail) -> str:
 def _write_button(label: str, link: str, *, is_first: bool) -> str:
     """Render a link as a button that is 48 pixels high, for touch screens.
 
-    The border and the background are on a table cell, because Outlook styles only the cell.
+    The border and the background are set on the table cell, because Outlook ignores them on a link.
     """
     behind, text = ("#1f4f8f", "#ffffff") if is_first else ("#ffffff", "#1f4f8f")
     return (

@@ -16,7 +16,7 @@ from monitoring.notifications.channels.message import Message
 _LIMITS = LIMITS["mattermost"]
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+.!|<>~:&-])")
-# Mentions also work in attachments. A backslash does not prevent a mention, but a zero-width character does.
+# Attachments can contain mentions. A backslash does not disable a mention, but a zero-width character does.
 _MENTION = re.compile("@")
 
 

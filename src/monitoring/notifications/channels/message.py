@@ -25,9 +25,9 @@ class Mood(StrEnum):
 class Message:
     """An event rendered as plain text. The first lines of `text` make sense even if the last lines are cut.
 
-    `link` leads to the event's subject in the app. `acknowledge_link` leads to a page with one button. All
-    messages about the same incident or article share a `subject_id`, and a test has none. `source` is the
-    host that is checked, or this service's host.
+    `link` leads to the event's subject in the app. `acknowledge_link` leads to a page with a button that
+    acknowledges the incident. All messages about the same incident or article share a `subject_id`. A test
+    message has no `subject_id`. `source` is the host that is checked, or this service's host.
     """
 
     event: str
@@ -57,15 +57,15 @@ class Message:
 
     @property
     def key(self) -> str:
-        """The key by which providers group messages about the same subject."""
+        """The key that providers use to group messages about the same subject."""
         return str(self.subject_id or self.event)
 
     @property
     def acknowledges_incident(self) -> bool:
-        """Whether the message acknowledges an incident that an earlier message opened."""
+        """Whether the message reports that an incident was acknowledged."""
         return self.event == "incident.acknowledged"
 
     @property
     def resolves_incident(self) -> bool:
-        """Whether the message resolves an incident that an earlier message opened."""
+        """Whether the message reports that an incident was resolved."""
         return self.event == "incident.resolved"

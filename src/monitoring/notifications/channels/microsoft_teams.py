@@ -18,7 +18,7 @@ _COLOURS = {Mood.BAD: "attention", Mood.GOOD: "good", Mood.NEUTRAL: "default"}
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for Teams, with text runs. They are shown literally, unlike text blocks (Markdown)."""
+    """Render a message for Teams as text runs, which Teams shows literally. Text blocks would be Markdown."""
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",

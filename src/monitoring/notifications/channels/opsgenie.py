@@ -1,4 +1,4 @@
-"""Opsgenie and Jira Service Management, which share an API: creates, acknowledges and closes alerts.
+"""Creates, acknowledges and closes alerts in Opsgenie and Jira Service Management, which share an API.
 
 https://docs.opsgenie.com/docs/alert-api
 https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/
@@ -23,7 +23,7 @@ _LIMITS = LIMITS["opsgenie"]
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a request that creates an alert, or acknowledges or closes an incident's alert."""
+    """Render a message as a request that creates an alert, or acknowledges or closes an incident's alert."""
     address = _ADDRESSES[channel["region"]]
     headers = {"Authorization": f"GenieKey {channel['api_key']}"}
     source = cut(message.source, _LIMITS["source"])

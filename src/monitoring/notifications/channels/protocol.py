@@ -19,7 +19,7 @@ class Reception(StrEnum):
 
     DELIVERED = auto()
     TRY_AGAIN = auto()
-    REFUSED = auto()  # permanently: a retry would not help
+    REFUSED = auto()  # permanently, so the delivery is not retried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +28,8 @@ class AttemptResult:
 
     `retry_after_seconds` is the pause that the receiver requested. `disabled_reason` is set if the channel
     must be disabled, because the receiver no longer exists or wants no more notifications. `new_settings` are
-    channel fields that the receiver reported as changed. The next attempt uses these fields.
-    `may_have_arrived` is set if a failed attempt may have reached the receiver, for example after a timeout.
+    new values that the receiver reported for channel fields. The next attempt uses them. `may_have_arrived`
+    is set if a failed attempt may have reached the receiver, for example after a timeout.
     """
 
     reception: Reception
@@ -49,7 +49,7 @@ class Channel(Protocol):
         """Return the name for a new channel if the client did not specify a name."""
 
     def make_secret(self, given: Mapping[str, Json]) -> str:
-        """Return a new channel's secret for storage. `given` are the secret fields that the client sent."""
+        """Return a new channel's secret, encrypted for storage. `given` are the client's secret fields."""
 
     async def send(
         self,
@@ -61,6 +61,6 @@ class Channel(Protocol):
         """Make one attempt to send a notification, well within the delivery's lease, and return the result.
 
         Every attempt sends the same `delivery.id` and the same event, `delivery.payload`. If the receiver
-        fails, the result says so, and no exception is raised. Raises OSError if this machine cannot send
-        anything. An attempt with this exception does not count.
+        fails, the result reports the failure, and no exception is raised. Raises OSError if this machine
+        cannot send anything. An attempt that raises OSError is not counted.
         """

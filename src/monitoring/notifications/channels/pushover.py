@@ -20,7 +20,7 @@ _PRIORITIES = {Mood.BAD: 1, Mood.GOOD: 0, Mood.NEUTRAL: 0}
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for Pushover. Without `html`, Pushover shows text literally, and URLs as links."""
+    """Render a message for Pushover. Without `html`, Pushover links URLs and shows other text literally."""
     end = f"\nAcknowledge: {message.acknowledge_link}" if message.acknowledge_link else ""
     body = {
         "token": channel["app_token"],

@@ -1,7 +1,7 @@
 """Renders events as messages for people, with the same text for every provider.
 
-The most important line comes first, because a channel drops the last lines if the text exceeds its provider's
-limit. Monitor names are untrusted, so each channel escapes the characters that its provider would interpret.
+The most important line comes first, because the last lines are dropped if a text exceeds a provider's limit.
+Monitor names are untrusted, so each channel escapes the characters that its provider would interpret.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _render_disabled(event: str, subject: Mapping[str, Json], app_url: str) -> M
 
 
 def _render_interrupted(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
-    """Render an interruption in the past tense, because an offline service can only report it later."""
+    """Render an interruption in the past tense, because this service cannot report it while it is offline."""
     noticed_at = moment_in_words(subject["timestamp"])
     return Message(
         event=event,
@@ -193,14 +193,14 @@ def _render_digest(event: str, subject: Mapping[str, Json], app_url: str) -> Mes
 
 
 def _render_downtime(subject: Mapping[str, Json]) -> str:
-    """Render why and since when a monitor has been down."""
+    """Render why, since when and for how long a monitor has been down."""
     incident = subject["incident"]
     lasts = time_between(incident["started_at"], subject["timestamp"])
     return f"{incident['error_message']}. Down since {moment_in_words(incident['started_at'])}, for {lasts}."
 
 
 def _render_recent(subject: Mapping[str, Json]) -> str:
-    """Render how often a monitor went down within an hour, or an empty text below MOST_BEFORE_FLAPPING."""
+    """Render how often a monitor went down within an hour, or "" if fewer than MOST_BEFORE_FLAPPING times."""
     count = subject.get("recent_incidents", 0)
     return f" It went down {count} times within an hour." if count >= MOST_BEFORE_FLAPPING else ""
 

@@ -34,7 +34,7 @@ UNREADABLE = "The service could not read the channel's secrets"
 MOST_SAID_CHARACTERS = 100
 MOST_READ_BYTES = 4 * MOST_SAID_CHARACTERS  # a character has up to 4 bytes in UTF-8
 
-# Shorter parts of a secret are not treated as secret.
+# The minimum length of a part of a secret. Shorter parts are not treated as secret.
 LEAST_SECRET_CHARACTERS = 6
 _SEPARATORS = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -55,9 +55,9 @@ log = logging.getLogger(__name__)
 class ProviderChannel:
     """A channel type for a provider. It implements `Channel`.
 
-    `name` is the provider's display name. `write` renders a message as the provider's request, from the
-    channel's fields and secrets. `hosts` are the provider's own hosts. A host that begins with a dot matches
-    all names with that suffix.
+    `name` is the provider's display name. `write` renders a message as a request to the provider, from the
+    channel's fields and secrets. `hosts` are the provider's own host names. An entry that begins with a dot
+    matches all host names with that suffix.
     """
 
     name: str
@@ -99,10 +99,10 @@ class ProviderChannel:
         return judge(exchange, self.name, texts_in(secrets))
 
     def _is_at(self, url: str) -> bool:
-        """Return whether a URL is HTTPS and has one of the provider's hosts. TLS then proves its identity.
+        """Return whether a URL is HTTPS and has one of the provider's hosts. TLS then verifies that host.
 
-        A team can choose any other host, which may be an internal service. The response of such a host is not
-        read, because the delivery log would expose it.
+        A team can choose a URL on any other host, which may be an internal service. Responses from such hosts
+        are not read, because the delivery log would expose them.
         """
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -112,7 +112,7 @@ class ProviderChannel:
 
 
 class _ReaderOfRefusals:
-    """A body reader that reads the beginning of a refusal, to quote it, and skips the body of a success."""
+    """A body reader that reads the beginning of an error response, to quote it, and skips 2xx responses."""
 
     _read_bytes = 0
 
@@ -127,12 +127,12 @@ class _ReaderOfRefusals:
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
     """Classify a provider's response, quoting its body if it was read.
 
-    A response that repeats a part of `secrets` is not quoted, because people who may not know the secrets can
-    read the delivery log.
+    A body that repeats a part of `secrets` is not quoted, because not everybody who can read the delivery log
+    may know the secrets.
 
-    Only 2xx is a success. 404 and 410 mean that the provider no longer knows the channel's URL. 400, 413, 415
-    and 422 are permanent refusals, unless the response contains a Telegram chat's new id. Every other status
-    is retried, including 401 and 403, because the team may fix the credentials.
+    Only a 2xx status is a success. 404 and 410 mean that the provider no longer knows the channel's URL. 400,
+    413, 415 and 422 are permanent refusals, unless the response contains a Telegram chat's new id. After any
+    other status, the delivery is retried, even after 401 and 403, because the team may fix the credentials.
     """
     result = judge_answer(exchange)
     if result.reception is Reception.DELIVERED or exchange.status_code is None:
@@ -160,7 +160,7 @@ def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> Atte
 
 
 def _quote(body: bytes, secrets: Iterable[str]) -> str:
-    """Return the beginning of a response body as one line, or "" if it contains a part of a secret."""
+    """Return the beginning of a response body on one line, or "" if it contains a part of a secret."""
     text = body[:MOST_READ_BYTES].decode(errors="replace")
     if any(part in text for secret in secrets for part in _parts(secret)):
         return ""

@@ -15,20 +15,20 @@ HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
 
 _LIMITS = LIMITS["slack"]
 
-# "Slack uses these three characters as control characters": mentions and links begin with <.
+# "Slack uses these three characters as control characters". For example, mentions and links begin with <.
 # https://docs.slack.dev/messaging/formatting-message-text#escaping
 _CONTROLS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for Slack."""
+    """Render a message as a request to Slack."""
     attachment = {
         "fallback": fit(message.summary, _LIMITS["fallback"], _escape),
         "color": message.mood,
         "title": _escape(message.title),
         "title_link": message.link,
         "text": fit(message.text, _LIMITS["text"], _escape),
-        "mrkdwn_in": [],  # Slack formats no field
+        "mrkdwn_in": [],  # no field is formatted as Slack's Markdown
         "actions": [{"type": "button", "text": label, "url": url} for label, url in message.links.items()],
     }
     return Post(url=channel["url"], body={"attachments": [attachment]})

@@ -1,6 +1,7 @@
 """Submits messages to the operator's mail server (RFC 5321, RFC 6409), and classifies its replies.
 
-Only the operator can fix the mail server, so attempts that fail because of it are always retried.
+An attempt that fails because of the mail server itself is always retried, because only the operator, and not
+the team, can fix the server.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from monitoring.notifications.channels.protocol import AttemptResult, Reception
 from monitoring.outbound.certificates import explain, make_verifying_context
 from monitoring.settings.mail_server import MailServer, Security
 
-# This is half a delivery's lease. A server that responds later gets the message again, with the same id.
+# The timeout of an attempt, which is half as long as a delivery's lease. If the server responds later, the
+# message is sent again with the same id.
 TIMEOUT_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 
@@ -34,15 +36,15 @@ _CODES = range(200, 600)
 FIRST_PERMANENT = 500
 MUST_SIGN_IN = 530  # RFC 3207 §4, RFC 4954 §6
 
-# These codes of RFC 3463 §3.2 and RFC 7505 mean that the mailbox or the domain does not exist, that the
-# mailbox has moved, or that the domain receives no mail.
+# These status codes (RFC 3463 §3.2, RFC 7505) mean that the mailbox or the domain does not exist, that the
+# mailbox has moved, or that the domain accepts no mail.
 _NOBODY = re.compile(r"5\.1\.(1|2|6|10)\b")
 
-# With these errors, this machine has run out of resources, and the mail server has not failed.
+# These errors mean that this machine has run out of resources, not that the mail server has failed.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 UNWILLING = "It is not accepting messages at present"
-# The first entry that matches an exception is used.
+# The error message for each exception type. The first entry that matches an exception is used.
 _RENDERERS: Mapping[type[Exception], str] = {
     aiosmtplib.SMTPAuthenticationError: "It does not accept the service's user and password",
     aiosmtplib.SMTPServerDisconnected: "It closed the connection",
@@ -123,7 +125,7 @@ def _judge_message(answer: aiosmtplib.SMTPDataError) -> AttemptResult:
 
 
 def _blame_server(failed: Exception, server: MailServer) -> AttemptResult:
-    """Return the result of a mail server failure, without quoting the reply, which may repeat credentials.
+    """Return the result of a mail server failure. The reply is not quoted, because it may repeat credentials.
 
     Raises OSError if this machine has run out of resources.
     """
@@ -141,7 +143,10 @@ def _blame_server(failed: Exception, server: MailServer) -> AttemptResult:
 
 
 def _was_perhaps_taken(failed: Exception) -> bool:
-    """Return whether the server timed out or disconnected after it had accepted the connection."""
+    """Return whether the server may have accepted the message.
+
+    This is assumed if the server timed out or disconnected after it had accepted the connection.
+    """
     fell_silent = isinstance(failed, (TimeoutError, aiosmtplib.SMTPServerDisconnected))
     return fell_silent and not isinstance(failed, aiosmtplib.SMTPConnectError)
 
@@ -157,7 +162,7 @@ def _explain(failed: Exception, root: BaseException | None) -> str:
 def _explain_mail(code: int) -> str:
     """Return why a server refused the command MAIL.
 
-    The sender need not be the reason. MAIL is the first command that a server may refuse for any reason.
+    The reason is not always the sender, because a server may refuse this command for reasons of any kind.
     """
     if code == MUST_SIGN_IN:
         return "It requires the service to use TLS, or to sign in"
@@ -173,7 +178,7 @@ def _refuse(message: str, code: int) -> AttemptResult:
 
 
 def _known(code: int | None) -> int | None:
-    """Return `code`, or None if it is no SMTP reply code, such as aiosmtplib's -1 for an invalid reply."""
+    """Return `code`, or None if it is not an SMTP reply code (aiosmtplib uses -1 for an invalid reply)."""
     return code if code in _CODES else None
 
 

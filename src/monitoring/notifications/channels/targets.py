@@ -1,4 +1,4 @@
-"""Validates channel URLs when a client sets them. Every connection validates the IP address again."""
+"""Validates channel URLs when a client sets them. The IP address is validated again at every connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from monitoring.outbound.reachability import may_be_reached
 async def demand_reachable(team_id: UUID, given: Mapping[str, Json]) -> None:
     """Raise Problem if the URL of a new or changed channel leads to an IP address that is not permitted.
 
-    This may query DNS, so call it outside transactions. A sandbox never connects, so any URL is permitted.
+    This may query DNS, so call it outside transactions. In a sandbox, any URL is permitted, because a sandbox
+    never connects to it.
     """
     url = given.get("url")
     if not url or await is_sandbox(team_id):

@@ -12,13 +12,13 @@ from monitoring.notifications.channels.message import Message
 
 HOSTS = ("api.telegram.org",)
 
-# Without `parse_mode`, text is shown literally, but an @name still notifies a person. A zero-width character
-# after the @ prevents the notification.
+# Without `parse_mode`, text is shown literally, but a mention such as @name still notifies a person. A
+# zero-width character after the @ prevents the notification.
 _NO_MENTION = "@\u200b"
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for Telegram."""
+    """Render a message as a request to Telegram's bot API."""
     links = "".join(f"\n{label}: {link}" for label, link in message.links.items())
     said = f"{message.title}\n{message.text}"
     body = {

@@ -1,4 +1,4 @@
-"""The webhook channel: signed requests to a team's own server, as in Standard Webhooks.
+"""The webhook channel: requests to a team's own server, signed as Standard Webhooks specifies.
 
 https://www.standardwebhooks.com
 """
@@ -71,7 +71,7 @@ def sign(secret: str, message_id: UUID, attempted_at: datetime, payload: str) ->
 
 
 def judge(exchange: Exchange) -> AttemptResult:
-    """Classify a response. Status 410 disables the channel: the server wants no more notifications."""
+    """Classify a response. Status 410 disables the channel, as it means that no more messages are wanted."""
     result = judge_answer(exchange)
     if result.status_code == HTTPStatus.GONE:
         return replace(result, reception=Reception.REFUSED, disabled_reason=GONE)

@@ -1,6 +1,6 @@
 """Examines a webhook's receiver: sends it valid and forged messages, and checks each response.
 
-All messages are test events, so that nobody is alerted. Only the status of a response is checked.
+All messages are test events, so that nobody is alerted. Only the status code of a response is checked.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from monitoring.notifications.routing import TEST
 from monitoring.notifications.secrets import read_secret
 from monitoring.outbound.exchanges import Exchange, OutboundRequest
 
-# The timeout for each message. With seven messages, an exam ends within half a minute.
+# The timeout for each message. An exam of seven messages therefore ends within half a minute.
 TIMEOUT_SECONDS = 4.0
 
-# The age of an outdated message. It exceeds the tolerance of five minutes that Standard Webhooks recommends,
-# and that its libraries apply.
+# The age of an outdated message. It exceeds five minutes, which is the tolerance that Standard Webhooks
+# recommends and its libraries apply.
 OLD = timedelta(minutes=10)
 
-# The size of a large message. It exceeds that of every message that the service sends.
+# The size of a large message. Every message that the service sends is smaller.
 LARGE_BYTES = 65_536
 
 UNPROVEN = "Not sent, because the server does not accept a good message."
@@ -134,7 +134,7 @@ def _ask(secret: str, now: datetime) -> Iterator[Question]:
 
 
 def _write(happened_at: datetime, **data: str) -> str:
-    """Render a test event with this time and data."""
+    """Render a test event that happened at `happened_at` and contains `data`."""
     event = {"type": TEST, "timestamp": write_timestamp(happened_at), "data": data}
     return orjson.dumps(event).decode()
 
