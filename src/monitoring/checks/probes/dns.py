@@ -56,8 +56,8 @@ class DnsProbe:
     def endpoint(self) -> Endpoint | None:
         """The name server in the monitor's settings, or else the name that the probe queries.
 
-        In the latter case, the query goes to the operator's name server, but the name being looked up counts
-        towards the limit on checks per host.
+        In the latter case, the query goes to the operator's name server, but the check counts against the
+        per-host limit of the name being looked up.
         """
         return self.resolver or self.name
 
