@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from monitoring.cli.supervising import Supervisor
-from monitoring.web.connection_limits import MAX_REQUESTS
 from web.accepting_process import answer_process_id
 
 if TYPE_CHECKING:
@@ -102,6 +101,7 @@ async def test_connections_that_are_never_idle_do_not_stay_with_one_worker(worke
     first = {await anext(answers) for answers in asking}
     for process_id in process_ids:
         os.kill(process_id, signal.SIGCONT)
-    later = {await anext(answers) for answers in asking for _ in range(2 * MAX_REQUESTS)}
     assert first == {chosen}
-    assert later - first
+    async with asyncio.timeout(60):  # the others may still be starting
+        while {await anext(answers) for answers in asking} == first:
+            pass
