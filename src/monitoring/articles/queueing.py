@@ -36,8 +36,8 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
     """Queue a translation into each of `locales` whose translation is missing or is of an older revision.
 
     Runs in the caller's transaction. Returns whether anything was queued. A worker that is translating an
-    earlier revision loses its claim, so it cannot store its result. Locales that are no longer configured are
-    not in `locales`, so they are not queued.
+    earlier revision loses its claim, so it cannot store its result. Callers pass all the configured
+    locales, so a locale that is no longer configured is not queued.
     """
     rows = Translation.filter(article_id=article.id, locale__in=locales)
     known = {row.locale for row in await rows.only("locale")}

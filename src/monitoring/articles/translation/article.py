@@ -152,8 +152,8 @@ class SourceArticle:
         human corrections, which take precedence.
 
         A segment whose translation would change a document's structure stays in the source language in that
-        document, and counts as refused. Its translation is still learned, because it may fit into other
-        documents.
+        document, and counts as refused. Its translation is still learned, because other documents may be able
+        to use it.
 
         `find_fault` checks translations whose inline codes are correct. Without `find_fault`, all such
         translations are accepted. `submit` runs the engine requests.
