@@ -24,7 +24,7 @@ class AstroExport(CollectionExport):
     """
 
     def _write_text(self, page: StoredPage) -> str:
-        """Return the text. Images whose addresses Astro would resolve as files are written as HTML.
+        """Return the page's text. Images that Astro would resolve as files are written as HTML.
 
         Astro does not process addresses in HTML. Relative addresses are resolved against the address of the
         article or, if the publisher did not send that, of its website.
