@@ -57,7 +57,7 @@ async def _announce(readers: list[Team], article: Article, event: str, subject: 
 
 
 def _describe(article: Article) -> dict[str, Json]:
-    """Render the schema `NotificationArticle`.
+    """Render an article as the schema `NotificationArticle`.
 
     The article's content is left out, because a notification may be kept after the article is deleted.
     """

@@ -47,7 +47,7 @@ def make_engine(settings: Settings, terms: Terms | None = None) -> Engine | None
 
 
 def _make_unchecked(settings: Settings, terms: Terms) -> Engine | None:
-    """Create the configured engine without checking that it supports the locales.
+    """Create the configured engine without checking that it supports the configured locales.
 
     Only the configured engine's module is imported, because importing some engine modules takes a third of a
     second.

@@ -1,4 +1,4 @@
-"""Claims on translations. A claim gives one worker the right to translate one locale of an article.
+"""Claims on translations. A claim gives one worker the right to translate an article into one locale.
 
 Only the worker that holds the claim can store the translation. As a result, each translation is stored only
 once and is always of the newest revision, even if messages are redelivered or a worker dies.
@@ -27,7 +27,7 @@ from monitoring.metrics import TRANSLATIONS_FINISHED
 
 @dataclass(frozen=True, slots=True)
 class TranslationClaim(leases.Claim[Translation]):
-    """The right to translate one locale of an article, with the article's state at the time of the claim."""
+    """The right to translate an article into one locale, with the article's state when it was claimed."""
 
     when_given_back: ClassVar[Mapping[str, object]] = {"status": TranslationStatus.QUEUED}
 

@@ -50,7 +50,7 @@ class TranslatedSegment:
 
     `text` is None if the translation memory has no translation. If the segment stayed in English on the
     stored page, `fault` is the reason. A translation that would break this article's markup stays in the
-    memory, because it may fit into other articles.
+    memory, because other articles may be able to use it.
     """
 
     hash: str
@@ -106,10 +106,11 @@ async def correct(article: Article, locale: str, texts: Mapping[str, str], actor
     changed = {hash_: text for hash_, text in corrections.items() if known.get(hash_) != text}
     if changed:
         async with transaction():
+            # Workers lock rows of these tables in the same order, so there is no deadlock.
             await note_uses(article.id, list(changed))
             await remember_segments(article.id, PEOPLE, locale, changed)
             await _queue_again(article, locale, actor)
-            await forget_refusals(article.id, locale, list(changed))  # workers lock rows in this order, too
+            await forget_refusals(article.id, locale, list(changed))
     return len(changed)
 
 
@@ -128,10 +129,10 @@ async def take_back_correction(article: Article, locale: str, segment_hash: str,
 
 
 async def _queue_again(article: Article, locale: str, actor: Actor) -> None:
-    """Requeue the translation into `locale`, whatever its status, and log in the audit log who changed it.
+    """Requeue the translation into `locale`, whatever its status, and record in the audit log who did so.
 
-    A worker that is already translating the article into `locale` uses the old text. That worker loses its
-    claim, so it cannot store its result.
+    A worker that is already translating the article into `locale` does not know the new correction. That
+    worker loses its claim, so it cannot store its result.
     """
     for team in await find_readers():
         await record(team.id, actor, Action.TRANSLATION_CORRECTED, f"{article.slug}: {locale}", article.id)

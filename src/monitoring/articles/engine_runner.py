@@ -40,7 +40,7 @@ def locales_at_once(settings: Settings) -> int:
 
 
 class EngineRunner:
-    """Runs an engine in dedicated threads, so that the blog storage never waits for the engine.
+    """Runs an engine in dedicated threads, so that the engine never delays the blog storage.
 
     One thread pool parses articles and inserts translations. A second pool sends requests to the engine.
     Articles take turns using the second pool.

@@ -17,7 +17,7 @@ class FairThreads:
     def __init__(self, count: int, name: str) -> None:
         self._threads = ThreadPoolExecutor(count, thread_name_prefix=name)
         self._lock = Lock()
-        self._waiting: dict[Hashable, deque[tuple[Future[Any], Callable[[], Any]]]] = {}  # next owner first
+        self._waiting: dict[Hashable, deque[tuple[Future[Any], Callable[[], Any]]]] = {}  # ordered by turn
         self._is_closed = False
 
     def submit(self, owner: Hashable, work: Callable[[], Result]) -> Future[Result]:

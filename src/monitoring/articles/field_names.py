@@ -1,4 +1,6 @@
-"""The meaning of field names in a submission. Fields with other names are stored and passed on to the site.
+"""The meaning of field names in a submission.
+
+Fields with unlisted names are stored and passed on to the site.
 
 Publishers use many names for the same thing. If a name is not recognized, a text may stay in English, or a
 draft may be published. The tables list each name as separate words, followed by the publishers that use it,

@@ -156,7 +156,7 @@ async def list_translation_segments(
 async def correct_translation_segment(
     article_id: str, locale: str, segment_id: str, body: dict[str, str | None], caller: Caller
 ) -> Reply:
-    """Store or remove a correction, and request a translation of the locale if anything changed."""
+    """Store or remove a correction, and request a translation into the locale if anything changed."""
     article = await _find_translated(article_id, locale)
     text, actor = body["text"], caller.actor
     try:

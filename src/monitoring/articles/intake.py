@@ -16,10 +16,10 @@ from monitoring.backends.inserts import insert_together
 
 
 async def find_taken_folders(submission: Submission) -> dict[str, str]:
-    """Return folders that are in use, keyed by the identity of the article that uses the folder.
+    """Map the identities of existing articles to their folders.
 
-    The result has the folder of the submission's own article, if that article exists, and those of the
-    submission's candidate folders that an article uses.
+    The result contains the submission's own article, if it exists, and each article that uses one of the
+    submission's candidate folders.
     """
     taken = Article.filter(Q(identity=submission.identity) | Q(slug__in=list(submission.folders())))
     return dict(await taken.values_list("identity", "slug"))

@@ -1,4 +1,4 @@
-"""Reads the translations that publishers send with an article. They replace translations by an engine.
+"""Reads the translations that publishers send with an article. They are used instead of an engine's.
 
 The field `article.translations` is a map from locales to translations, or a list of objects that have a
 locale field. Directus sends a list. Strapi names the field `localizations`. Other values in this field, such

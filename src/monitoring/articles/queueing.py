@@ -36,8 +36,8 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
     """Queue a translation into each of `locales` whose translation is missing or is of an older revision.
 
     Runs in the caller's transaction. Returns whether anything was queued. A worker that is translating an
-    earlier revision loses its claim, so it cannot store its result. Locales that are no longer configured are
-    not in `locales`, so they are not queued.
+    earlier revision loses its claim, so it cannot store its result. Callers pass all the configured
+    locales, so a locale that is no longer configured is not queued.
     """
     rows = Translation.filter(article_id=article.id, locale__in=locales)
     known = {row.locale for row in await rows.only("locale")}
@@ -62,7 +62,7 @@ async def queue_translations(article: Article, locales: Sequence[str], now: date
 async def retry_failed(article_id: UUID | None = None, locale: str | None = None) -> int:
     """Requeue failed translations, optionally only those of an article or a locale. Returns their number.
 
-    Their attempts are reset. The next sweep of any process on this database then sends messages for them.
+    Their attempt counts are reset. The next sweep of any process on this database sends messages for them.
     """
     failed = Translation.filter(status=TranslationStatus.FAILED)
     if article_id:
@@ -75,7 +75,7 @@ async def retry_failed(article_id: UUID | None = None, locale: str | None = None
 
 
 async def queue_again(rows: QuerySet[Translation]) -> int:
-    """Requeue translations, reset their attempts, and revoke claims on them. Returns their number."""
+    """Requeue translations, reset their attempt counts, and revoke claims on them. Returns their number."""
     return await rows.update(
         status=TranslationStatus.QUEUED,
         attempts=0,

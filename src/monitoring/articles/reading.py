@@ -28,7 +28,7 @@ async def read_translation(article_id: UUID, locale: str) -> tuple[Article, dict
     """Return an article and its page in a locale, which may be the source locale, from the blog storage.
 
     Until a new revision is translated, the page of the previous revision is returned. The links in the page
-    are up to date. Raises Problem if the article or the page does not exist, and `StorageUnavailable`.
+    are up to date. Raises Problem if the article or the page does not exist, or `StorageUnavailable`.
     """
     known = Article.exclude(status=PublicationStatus.DELETED)
     article = await known.get_or_none(id=article_id).only("id", "slug", "status")

@@ -47,7 +47,7 @@ class TranslationFilter:
 
 
 async def retranslate(chosen: TranslationFilter, *, forgets_memory: bool) -> int:
-    """Requeue the chosen translations and reset their attempts. Returns their number.
+    """Requeue the chosen translations and reset their attempt counts. Returns their number.
 
     Pages stay on the site until new pages replace them. With `forgets_memory`, the engine translates all
     segments again, except those with a human correction. Otherwise it translates only segments that are not

@@ -122,8 +122,8 @@ async def receive_submission(payload: dict[str, Any]) -> Receipt:
 async def publish_kept(article_id: UUID, actor: Actor) -> Article | None:
     """Publish an unpublished article with its stored text. Returns None if there is no such article.
 
-    Submissions with an earlier time do not unpublish it again. If `NothingToPublish` or `StorageUnavailable`
-    is raised, nothing has changed.
+    Submissions with an earlier time do not unpublish the article again. If `NothingToPublish` or
+    `StorageUnavailable` is raised, nothing has changed.
     """
     log_article(article_id)
     now = current_backends().clock.now()
@@ -258,7 +258,7 @@ async def _withdraw(submission: Submission, _: Collection[str], now: datetime) -
 
 
 async def _find_kept(submission: Submission) -> tuple[Article, Submission, SubmissionKind]:
-    """Lock the stored article of a submission, and complete the submission with its fields.
+    """Lock the stored article of a submission, and complete the submission with the article's fields.
 
     Returns the article, the completed submission and its kind.
     """

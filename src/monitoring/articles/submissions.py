@@ -229,7 +229,7 @@ def identify_article(payload: Mapping[str, Any]) -> str:
 
 
 def _write_name(value: str | float | None) -> str:
-    """Convert an id or slug to a string without surrounding whitespace. The JSON number `7.0` equals 7."""
+    """Convert an id or slug to a string without surrounding whitespace. The number `7.0` becomes "7"."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return "" if value is None else str(value).strip()

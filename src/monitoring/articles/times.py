@@ -9,8 +9,8 @@ from email.utils import parsedate_to_datetime
 
 _EPOCH_SECONDS = re.compile(r"\d{10}(?:\.\d{1,9})?")
 _EPOCH_MILLISECONDS = re.compile(r"\d{13}")
-_ZONE_BEHIND_BLANK = re.compile(r" ?(?:UTC|GMT|([+-]\d\d:?\d\d)(?: [A-Z]{3,4})?)\Z")  # Ruby, Go
-_NAME_OF_ZONE = re.compile(r" \([^()]*\)\Z")  # JavaScript adds such a name
+_ZONE_BEHIND_BLANK = re.compile(r" ?(?:UTC|GMT|([+-]\d\d:?\d\d)(?: [A-Z]{3,4})?)\Z")  # as in Ruby and Go
+_NAME_OF_ZONE = re.compile(r" \([^()]*\)\Z")  # JavaScript appends the name of the time zone
 
 # Only formats with a month name or with the year first, because other formats are ambiguous.
 _FORMS = (

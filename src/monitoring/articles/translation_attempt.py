@@ -95,7 +95,7 @@ class SharedReading:
     async def _read(self, article: Article) -> SourceArticle:
         source = await self._runner.read(without_own_translations(article.payload))
         await note_uses(article.id, list(source.hashes.values()))
-        settings = current_backends().settings  # the texts are parsed again only for settings that need it
+        settings = current_backends().settings  # below, the texts are parsed again if a setting needs it
         if settings.site_page_url:
             links = await self._runner.find_links(*with_each_own_translation(article.payload))
             self.has_links = await note_links(article, links)

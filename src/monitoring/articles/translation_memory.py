@@ -121,7 +121,7 @@ async def _insert(
     article_id: UUID,
     **conflicts: Any,  # noqa: ANN401 - of two models
 ) -> None:
-    """Insert a row for each item, unless the article is deleted. Sorted `items` prevent deadlocks."""
+    """Insert a row for each item, unless the article is deleted. Callers sort `items` to avoid deadlocks."""
     for batch in batches(items):
         rows = list(map(make_row, batch))
         async with transaction():

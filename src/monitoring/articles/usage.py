@@ -28,7 +28,7 @@ class BudgetUsedUp(Exception):  # noqa: N818 - nothing is wrong: the work waits
 
 @asynccontextmanager
 async def metered(engine: Engine, name: str, locale: str, estimate: Cost) -> AsyncIterator[MeteredEngine]:
-    """Provide `engine`, and add the requests made in this context to the usage of `name` and `locale`.
+    """Provide `engine`, and add this context's requests to the usage of engine `name` for `locale`.
 
     If there is a monthly budget, `estimate` is reserved in the budget until the context ends. Raises
     `BudgetUsedUp` if `estimate` exceeds the remaining budget.

@@ -172,7 +172,7 @@ async def withdraw_again() -> None:
 def _has_files_to_remove() -> Q:
     """Return a filter for articles whose files are due for removal.
 
-    Removals that a fast clock has scheduled too late are due, too.
+    A removal that is scheduled too far in the future, because a clock was fast, is due, too.
     """
     now = current_backends().clock.now()
     return Q(remove_at__lte=now) | Q(remove_at__gt=now + LATE_FILES + TOLERANCE)

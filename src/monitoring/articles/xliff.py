@@ -19,7 +19,7 @@ from monitoring.articles.corrections import TranslatedSegment
 from monitoring.articles.translation.engines.batches import UNSENDABLE
 from monitoring.articles.translation.inline_codes import CODE
 
-NAMESPACE = "urn:oasis:names:tc:xliff:document:2.0"  # of all 2.x versions
+NAMESPACE = "urn:oasis:names:tc:xliff:document:2.0"  # the same for all 2.x versions
 
 _OWN_NAMESPACE = "urn:monitoring:translation"
 
@@ -102,7 +102,7 @@ def _write_codes(text: str) -> str:
 
 
 def _read_target(unit: ET.Element) -> str:
-    """Return the joined targets of a unit; empty if one of its segments has no target.
+    """Return the joined targets of a unit, or an empty string if one of its segments has no target.
 
     Text between segments, such as spaces, may have a source but no target. In that case, the source is used.
     """

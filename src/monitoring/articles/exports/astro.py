@@ -18,16 +18,16 @@ _ALIAS = re.compile(r"[@~]/")
 
 
 class AstroExport(CollectionExport):
-    """A collection for Astro.
+    """Exports an Astro content collection.
 
     Astro resolves relative image addresses as files. A missing file makes the build fail.
     """
 
     def _write_text(self, page: StoredPage) -> str:
-        """Return the text. Images whose addresses Astro would resolve as files are written as HTML.
+        """Return the page's text. Images that Astro would resolve as files are written as HTML.
 
         Astro does not process addresses in HTML. Relative addresses are resolved against the address of the
-        article or of its website, if the publisher sent one.
+        article or, if the publisher did not send that, of its website.
         """
         text = find_text(page)
         if "![" not in text:

@@ -1,4 +1,7 @@
-"""Exports pages for Next.js content collections and Eleventy: `shoes/pt-BR.md`. Has no side effects."""
+"""Exports pages for Next.js content collections and Eleventy, such as `shoes/pt-BR.md`.
+
+Has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ from monitoring.articles.exports.pages import (
 class CollectionExport:
     """Markdown with front matter that fits a collection schema.
 
-    The front matter has no `slug`, because Astro would use it as the entry id, but all locales of an article
-    share one slug.
+    The front matter has no `slug`, because Astro would use it as the entry id. Entry ids must be unique,
+    whereas all locales of an article share one slug.
     """
 
     files: ClassVar[re.Pattern[str]] = re.compile(rf"{LOCALE}\.md")
@@ -59,7 +62,7 @@ class CollectionExport:
 
 
 class EleventyExport(CollectionExport):
-    """A collection for Eleventy, which is prevented from running templates in publishers' content.
+    """Exports a collection for Eleventy, which is prevented from running templates in publishers' content.
 
     By default, Eleventy renders Markdown with Liquid first, so the front matter disables that. Eleventy also
     creates a collection for each entry in `tags`, which fails for names such as `constructor`. So the tags

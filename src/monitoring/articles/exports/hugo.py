@@ -1,4 +1,4 @@
-"""Exports pages as Hugo page bundles, translated by file name: `shoes/index.pt-br.md`.
+"""Exports pages as Hugo page bundles, with the locale in the file name: `shoes/index.pt-br.md`.
 
 Has no side effects.
 """

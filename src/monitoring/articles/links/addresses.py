@@ -64,7 +64,7 @@ def keys_of_link(address: str, base: str, site: Addresses) -> Iterator[str]:
 
 
 def canonical_address(address: str) -> str | None:
-    """Return a web address without scheme, fragment and final slash. Returns None for other addresses."""
+    """Return a web address without its scheme, fragment and final slash, or None if it is not HTTP(S)."""
     try:
         parts = urlsplit(address)
         port = parts.port

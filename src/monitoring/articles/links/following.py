@@ -139,7 +139,7 @@ async def _find_articles(keys: Collection[str]) -> dict[str, UUID]:
 
 
 def _is_stored() -> Q:
-    """Return a filter for translations with a stored page for readers, even one of an earlier revision."""
+    """Return a filter for translations with a stored page for readers, even if its revision is outdated."""
     is_there = Q(translated_at__isnull=False) | Q(engine__isnull=False)
     return is_there & Q(is_demonstration=False, locale__in=current_backends().settings.locales)
 

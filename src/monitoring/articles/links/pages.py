@@ -35,7 +35,7 @@ class PageLink:
 
 
 def find_page_links(payload: Mapping[str, Any]) -> list[PageLink]:
-    """Return the links in a payload's texts. The link addresses must still be the publisher's."""
+    """Return the links in a payload's texts. Their addresses must be the ones that the publisher sent."""
     texts = {
         str(path[1]): found
         for path, found in texts_for_readers(payload).items()

@@ -24,8 +24,8 @@ def read_submissions(payload: dict[str, Any], trigger: str | None = None) -> Sub
     """Return the submissions in a schema-valid payload, one per article.
 
     A test is returned unchanged. So is a payload with `article`, because it already has the OpenAPI
-    document's format. `trigger` is the value of the header `X-WP-Webhook-Name`. Only this header shows that a
-    post was deleted in WP Webhooks, because the payload does not. Raises Problem if there is no article.
+    document's format. `trigger` is the value of the header `X-WP-Webhook-Name`. For WP Webhooks, only this
+    header shows that a post was deleted. Raises Problem if there is no article.
     """
     if "article" in payload or is_test_submission(payload):
         return [payload]

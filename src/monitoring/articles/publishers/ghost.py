@@ -49,7 +49,8 @@ def adapt(payload: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 def _read_status(post: Mapping[str, Any]) -> str:
     """Return "published" if the post is published and public, else "draft".
 
-    Posts for members only count as drafts. So do posts with the status `sent`, which were only emailed.
+    Members-only posts count as drafts. So do posts with the status `sent`, which were emailed but not
+    published on the site.
     """
     is_public = post.get("visibility") in (None, "public")
     return "published" if is_public and post.get("status", "published") == "published" else "draft"

@@ -1,4 +1,4 @@
-"""Converts fields that several publishers format alike: texts, times, names, images and addresses."""
+"""Converts fields that several publishers format the same way: texts, times, names, images, addresses."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def read_entry(page: Mapping[str, Any]) -> FeedEntry:
 
 
 def name_feed(locale: str) -> str:
-    """Return the file name of a locale's feed. It contains a dot, so no article folder has the same name."""
+    """Return the file name of a locale's feed. The name has a dot, so no article folder has the same name."""
     return f"feed.{locale}.xml"
 
 

@@ -97,10 +97,10 @@ class TranslatedArticle:
     learned: Mapping[str, str]  # segment hash -> text, for segments that the engine translated this time
     segment_count: int
     corrected_count: int  # segments of the payload with a human correction
-    # segment hash -> fault, for segments left in the source language because no translation was acceptable or
-    # fitted the markup
+    # segment hash -> fault, for segments left in the source language because there was no acceptable
+    # translation that fitted the markup
     refused: Mapping[str, str]
-    faults: Mapping[str, int]  # fault -> number of engine translations
+    faults: Mapping[str, int]  # fault -> number of engine translations with this fault
     is_demonstration: bool
     engine: str  # the engine's name
 
@@ -152,8 +152,8 @@ class SourceArticle:
         human corrections, which take precedence.
 
         A segment whose translation would change a document's structure stays in the source language in that
-        document, and counts as refused. Its translation is still learned, because it may fit into other
-        documents.
+        document, and counts as refused. Its translation is still learned, because other documents may be able
+        to use it.
 
         `find_fault` checks translations whose inline codes are correct. Without `find_fault`, all such
         translations are accepted. `submit` runs the engine requests.

@@ -1,4 +1,4 @@
-"""Checks the positions of inline codes in an engine's translation. For example, none may split a word.
+"""Checks the positions of inline codes in an engine's translation. For example, no code may split a word.
 
 Has no side effects.
 """
@@ -23,8 +23,8 @@ _SINGLE = "\ufffc"  # replaces `<x1/>`, and is neither a letter nor a space
 def misplaces_codes(segment: str, answer: str, target: str) -> bool:
     """Return whether an inline code in `answer` splits a word, or has lost the space or word next to it.
 
-    `segment` and `answer` have the same codes. A position that also occurs in `segment` is allowed. Always
-    returns False for languages without spaces.
+    `segment` and `answer` have the same codes. A code that already splits a word in `segment` may also do
+    so in `answer`. Always returns False for languages without spaces.
     """
     if "<" not in segment or is_without_spaces(target):
         return False

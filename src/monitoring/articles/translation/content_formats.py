@@ -1,4 +1,4 @@
-"""Determines a text's format: the publisher's declaration, or else its syntax."""
+"""Determines a text's format from the publisher's declaration, or else from the text's syntax."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def read_document(source: str, text_format: TextFormat, brand_names: tuple[str, 
 
 
 def _plain_template(source: str, brand_names: tuple[str, ...]) -> Template:
-    """Parse a plain text: each line is a segment."""
+    """Parse plain text, in which each line is a segment."""
     parts = re.split(r"([\r\n]+)", source)
     kinds = (Kind.BREAK if index % 2 else Kind.TEXT for index in range(len(parts)))
     words = Format(str, str, opaque_pattern(brand_names))

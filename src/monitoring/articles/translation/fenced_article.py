@@ -11,7 +11,8 @@ _FENCED = re.compile(
 def unwrapped(text: str) -> str:
     """Return the text without the code fence around it, if there is one that is labelled Markdown or HTML.
 
-    The fence is kept if an opening fence inside it names no language, because such a fence would close it.
+    The fence is kept if a nested opening fence names no language, because Markdown would treat the nested
+    fence as the end of the outer fence.
     """
     fenced = _FENCED.fullmatch(text.rstrip())
     if not fenced:

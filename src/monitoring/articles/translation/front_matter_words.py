@@ -31,7 +31,7 @@ def _atoms(front_matter: str, opaque: re.Pattern[str]) -> Iterator[Atom]:
         style = field.lastgroup or ""
         start, end = field.span(style)
         if style == "plain" and opaque.search(field[style]):
-            continue  # the parts around the opaque text would each get quotes
+            continue  # unchanged, because each part around opaque text would get its own quotes
         decode, escape = _STYLES["literal" if fields is _TOML_FIELD and style == "single" else style]
         yield Atom(Kind.BREAK, (front_matter[position:start],))
         yield Atom(Kind.TEXT, (field[style],), text_format=Format(decode, escape, opaque), block=_BLOCK)
@@ -63,7 +63,7 @@ def _write_literal(text: str) -> str:
     return text.replace("'", "\u2019")  # TOML's literal strings cannot contain an apostrophe
 
 
-# How to decode and encode each style.
+# How to decode and encode each style of string.
 _Rewrite = Callable[[str], str]
 _STYLES: Mapping[str, tuple[_Rewrite, _Rewrite]] = {
     "double": (_read_double, _write_double),

@@ -63,7 +63,7 @@ def html_atoms(
 
 
 def _words(raw: str, text_format: Format, block: int) -> Iterator[Atom]:
-    """Split text at blank lines, because WordPress and others make paragraphs of text without `<p>`."""
+    """Split text at blank lines, because WordPress and others turn text without `<p>` into paragraphs."""
     for index, part in enumerate(_BLANK_LINES.split(raw)):
         if part:
             kind = Kind.BREAK if index % 2 else Kind.TEXT

@@ -30,9 +30,9 @@ def plain_text(text: str) -> str:
 def accepted(segment: str, answer: object) -> str | None:
     """Return the cleaned `answer`, an engine's translation of `segment`, or None if it must not be used.
 
-    `answer` must have the same inline codes as `segment`, well nested, each in the same parent. It must not
-    remove the words from a pair of codes, or add a `<`. The result is always printable, on one line and
-    XML-escaped.
+    `answer` must have the same inline codes as `segment`, well nested, each in the same parent. A pair
+    of codes with words in `segment` must have words in `answer`, too. `answer` must not add a `<`. The
+    result is always printable, on one line and XML-escaped.
     """
     if answer == segment:
         return segment

@@ -55,7 +55,7 @@ FEWEST_COMMON_WORDS = 3  # lower-case words; a text with this many is not a name
 LONGEST_RATIO = 3.0
 SHORTEST_RATIO, SHORTEST_RATIO_OF_IDEOGRAPHS = 0.4, 0.12
 MORE_CHARACTERS = 40  # any translation may be this much longer than its source
-MOST_ENGLISH = 0.25  # from this share of frequent English words on, a text counts as English
+MOST_ENGLISH = 0.25  # a text with at least this share of frequent English words counts as English
 FEWEST_IN_SCRIPT = 0.3  # minimum share of letters in the right script, in words that are not in the source
 LONGEST_REPEATED_WITHOUT_SPACES = 30  # letters
 
@@ -101,8 +101,8 @@ _SENTENCE_END = re.compile(r"[.!?\u2026]\Z")
 _ANY_END = re.compile(r"[^\w\s]\Z")
 
 # Translators may replace "not" with a word such as "invalid", "fail", "stop" or "only", so such words count
-# as negations, too. For other languages, such a list rejected too many good translations
-# (docs/translation.md).
+# as negations, too. Languages that are not in this table have no such list, because their lists rejected too
+# many good translations (docs/translation.md).
 _NEGATING_WORDS = {
     "es": r"""no|nunca|jamás|sin|ni|ning[uú]n\w*|nada|nadie|tampoco|salvo|excepto|s[oó]lo|únicamente|antes
         |in(?:v[aá]l|corr|cap|exis|sufic|acces|dispo|compat|activ)\w*|impo\w+|imp[ií]d\w*|des(?:act|hab|con|pub|ac)\w*
@@ -153,7 +153,7 @@ def find_fault(segment: str, answer: str, target: str, terms: Terms = NO_TERMS) 
 
 
 def find_short_in_another_language(answers: Mapping[str, str], target: str) -> frozenset[str]:
-    """Return the segments with short translations, if these translations together are in another language.
+    """Return the segments with short translations, if these translations together are in the wrong language.
 
     A translation of at most `LONGEST_SHORT` characters is too short to check alone. `answers` maps an
     article's segments to their accepted translations. Words that are also in the segment, such as names, are

@@ -1,8 +1,8 @@
 """Finds the end of brace expressions in MDX and templates: `{…}`, and tags with braces in attributes.
 
 Braces in JavaScript strings, templates and comments are ignored. If no closing brace is found that way, the
-search is repeated with all braces, because a supposed quote may be an apostrophe. Hostile text takes linear
-time, because the search stops at an unrealistic nesting depth.
+search is repeated with all braces, because what looked like a quotation mark may be an apostrophe. Hostile
+text takes linear time, because the search stops at an unrealistic nesting depth.
 """
 
 import re

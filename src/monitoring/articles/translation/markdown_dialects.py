@@ -1,8 +1,8 @@
 """markdown-it rules for syntax beyond CommonMark: formulas, footnotes, abbreviations, MDX.
 
-The dialect of a site is unknown, so all the rules always apply. A match is either kept literally, or marks
-where text begins. Hostile text takes linear time, because the search for the end of a match stops where
-another match begins.
+The dialect of a site is unknown, so all the rules always apply. A match is either kept literally, or is
+markup that precedes translatable text. Hostile text takes linear time, because the search for the end of a
+match stops where another match begins.
 """
 
 import re
@@ -50,7 +50,7 @@ _LITERALS = {  # by first character
     "{": re.compile(CODE_BETWEEN_TAGS),
     "~": re.compile(
         r"~(?=\\[A-Za-z])|(?<!~)~(?![~\s])[^~\n]{1,300}(?<!\s)~(?!~)"
-    ),  # TeX's tie; GitHub's strikethrough
+    ),  # a tie in TeX, or GitHub's strikethrough with one tilde
 }
 _LOOSE_TAG = re.compile(r"</?(?:[A-Za-z][^<>\n]{0,1000})?>")
 _FIND_ENDS = {"{": braces_end, "<": tag_end}

@@ -10,8 +10,8 @@ from monitoring.articles.translation.segmentation import Format
 from monitoring.articles.translation.untranslated import opaque_pattern
 
 # Only opening brackets are escaped. A closing bracket alone has no effect, and if both were escaped, they
-# would look like a formula. A colon directly before a letter starts a directive, and translations into
-# languages without spaces may have such colons.
+# would look like a formula. A colon directly before a non-ASCII letter is escaped, because it could start
+# a directive. Translations into languages without spaces may have such colons.
 _INLINE_SYNTAX = re.compile(r"[\\`*\[<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,32};)|:(?=[^\W\x00-\x7f])")
 _OTHER_SIGN = re.compile(r"""\\(["#$%'+,./:;=?@^_{}&!-])""")  # authors escape these for other parsers
 _BLOCK_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s|$)|[+-](?=\s|$)|(?:=+|-+)(?=\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
@@ -30,9 +30,9 @@ class Formats(NamedTuple):
 
     brand_names: tuple[str, ...]
     words: Format
-    label: Format  # of an image
-    title: Format  # of a link
-    line_title: Format  # of a container
+    label: Format  # an image's alternative text
+    title: Format  # a link's title
+    line_title: Format  # a container's title
 
 
 def choose_formats(

@@ -1,4 +1,4 @@
-"""Finds images in Markdown that is parsed both as plain CommonMark and with the rules for other dialects."""
+"""Finds images in Markdown, parsing it both as plain CommonMark and with the rules for other dialects."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -36,7 +36,7 @@ _OPTION = re.compile(r"(?:[ ]{4,}|\t)\S|\s*:[\w-]{1,60}:(?:\s|$)")
 
 
 def find_titles(line: str) -> list[tuple[int, int]]:
-    """Return the spans of reader-visible text in a verbatim line: its title, or else its attributes."""
+    """Return the spans of reader-visible text in a verbatim line: its title, or attributes such as `alt`."""
     if titled := _TITLED_LINE.match(line):
         return [titled.span("title")]
     return [attribute.span("title") for attribute in _TITLE_ATTRIBUTE.finditer(line)]

@@ -11,7 +11,7 @@ from monitoring.articles.translation.markdown_in_html import HTML_OPEN
 from monitoring.articles.translation.markdown_places import Lines
 from monitoring.articles.translation.markdown_spans import parse_blocks, parse_inline
 
-# An unambiguous address. It has no escapes and brackets, which other parsers may treat differently.
+# An unambiguous address. It has no escapes or brackets, which other parsers may treat differently.
 _ADDRESS = r"<?(?P<address>[^\s<>()\\|]++)(?=[\s>)]|\Z)"
 _TARGET = re.compile(rf"\]\(\s*+{_ADDRESS}")
 _DEFINITION = re.compile(rf"\]:\s{{0,20}}+{_ADDRESS}")

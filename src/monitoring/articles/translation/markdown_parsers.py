@@ -7,7 +7,8 @@ emphasis, or fail.
 from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink, normalizeLinkText
 
-# These calls fill global tables of URL characters. They run during the import, for which all threads wait.
+# These calls fill global tables of URL characters. They run when this module is imported, while
+# all threads wait for the import.
 normalizeLink("")
 normalizeLinkText("")
 

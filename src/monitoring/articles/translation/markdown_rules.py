@@ -180,7 +180,7 @@ def _ask_once(ask: BlockRule) -> BlockRule:
     """Return a rule that caches which line ends a paragraph.
 
     The rule `lheading` checks line after line. If it finds no underline, the rule `paragraph` checks the same
-    lines before another token is added.
+    lines again. The cached result is valid until another token is added.
     """
 
     def ask_once(state: _State, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - a rule's signature

@@ -87,7 +87,7 @@ class _MarkdownScanner:
         yield Atom(Kind.BREAK, (self._source[position:],))
 
     def _definition_atoms(self, token: Token) -> tuple[int, int, list[Atom]]:
-        """Return the span and the atom of a definition. Only a definition with an in-page address has one."""
+        """Return the span and the atom of a definition, or no atom if its address is not in-page."""
         start, end = self._lines.span(token)
         target = _IN_PAGE_DEFINITION.search(self._source, start, end)
         if not target:

@@ -25,8 +25,8 @@ from monitoring.articles.translation.markdown_rules import ask_less, words
 # 2 KB of Markdown can create a million cells.
 MAX_TABLE_CELLS = 20_000
 
-# No real paragraph has this many. There is a limit because markdown-it takes quadratic time for emphasis and
-# links.
+# No real paragraph has this many delimiters. There is a limit because markdown-it takes quadratic time for
+# emphasis and links.
 MAX_DELIMITERS_IN_PARAGRAPH = 2_000
 
 

@@ -117,7 +117,7 @@ class SourceStructure:
         return _read(self._source, has_dialects=False)
 
     def is_sure_to_stay(self, segment: Segment, text: str) -> bool:
-        """Return whether replacing a segment by `text` certainly keeps the structure, without parsing.
+        """Return whether replacing a segment with `text` certainly keeps the structure. Parses nothing.
 
         This is certain if the segment and `text` are plain text on a line without markup, and the document
         has no syntax of other dialects. With such syntax, the line may have a different meaning in one of the

@@ -181,7 +181,7 @@ def _partners(atoms: Sequence[Atom]) -> dict[int, int]:
 
 
 def _split_opaque_words(atom: Atom) -> Iterator[Atom]:
-    if not atom.text_format or atom.text is not None:  # has no text that may have opaque parts
+    if not atom.text_format or atom.text is not None:  # there is no text to search for opaque parts
         yield atom
         return
     raw, position, opaque = verbatim(atom.raw), 0, atom.text_format.opaque

@@ -205,7 +205,7 @@ def _needs_blank(sign: str, outside: str, inside: str) -> bool:
 
 
 def _is_punctuation(char: str) -> bool:
-    """Return whether `char` is punctuation in every CommonMark version. The newest version adds symbols."""
+    """Return whether `char` is punctuation in all CommonMark versions. Only the newest counts all symbols."""
     return char in string.punctuation or category(char).startswith("P")
 
 

@@ -46,7 +46,7 @@ class SourceFacts:
     letters: int
     words: frozenset[str]  # in lower case
     colons: int
-    most_repetitions: int  # the maximum for a translation
+    most_repetitions: int  # how many a translation may have
     says_all_again: bool
     digits: Counter[str]
     numbers: frozenset[str]  # the digits of each number

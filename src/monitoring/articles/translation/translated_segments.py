@@ -81,7 +81,7 @@ def translate_segments(  # noqa: PLR0913, PLR0917 - as an engine is asked, and w
 
     `submit` runs each request. If a translation has broken codes, the texts between the codes are translated
     separately. If `find_fault` finds a fault, the segment is requested once more. The article's short
-    segments are requested once more, too, if their translations, taken together, are in another language. If
+    segments are requested once more, too, if their translations together are in the wrong language. If
     the second translation has a markup fault, the texts between its codes are translated separately.
     Segments without an acceptable translation stay in the source language. Raises the engine's errors. The
     error's `learned` contains the translations from the requests that succeeded.
@@ -162,7 +162,7 @@ class _Asking:
         return _without(wrong, learned) | _without(still_wrong, again)
 
     def find_short_in_another_language(self, answers: Mapping[str, str]) -> frozenset[str]:
-        """Count and return the segments whose short translations together are in another language."""
+        """Count and return the segments whose short translations together are in the wrong language."""
         if self._find_fault is None:
             return frozenset()
         wrong = find_short_in_another_language(answers, self._target)

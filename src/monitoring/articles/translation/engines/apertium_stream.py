@@ -51,7 +51,8 @@ def to_stream(segment: str) -> str:
 def from_stream(stream: str, segment: str) -> str:
     """Convert Apertium's output to a translation of `segment`.
 
-    If a pair of codes cannot be restored, the codes in the result are badly nested.
+    If a pair of codes cannot be restored, the codes in the result are badly nested, and the later check
+    of codes rejects the translation.
     """
     paths = _paths(segment)
     words = list(_words(stream, paths))

@@ -141,7 +141,7 @@ class DeepL:
         wishes: dict[str, Any] = {
             "source_lang": "EN",
             "target_lang": code.upper(),
-            "preserve_formatting": True,  # a segment may be half a sentence, which DeepL must not complete
+            "preserve_formatting": True,  # DeepL must not complete a segment that is part of a sentence
             "split_sentences": "nonewlines",
         }
         if self._formality:

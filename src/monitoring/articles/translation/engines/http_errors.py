@@ -9,7 +9,7 @@ from monitoring.outbound.retry_after import read_retry_after
 
 _MAX_MESSAGE_CHARACTERS = 200
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
-# For these statuses, the server's message is omitted, because it may quote part of the key.
+# For these statuses, the server's message is omitted, because it may quote part of the API key.
 _ABOUT_THE_KEY = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 _QUOTA_EXCEEDED = 456  # DeepL's own status
 _WORDS = {
