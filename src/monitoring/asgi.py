@@ -93,7 +93,7 @@ class MonitoringService:
             await asyncio.wait(tasks)
 
     async def _judge_readiness(self) -> Reply:
-        """Return the readiness reply: ready while the database can be written and has the newest schema.
+        """Return the readiness reply: ready while the database accepts writes and has the newest schema.
 
         The other backends are only reported. A stopping process is not ready, so that load balancers send it
         no more requests. This method raises Problem rather than BackendUnavailable, so that the 503 is not

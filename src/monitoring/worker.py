@@ -61,8 +61,8 @@ SITE_INTERVAL_SECONDS = 60.0
 async def run_worker(backends: Backends, *, is_alone: bool = False) -> AsyncIterator[None]:
     """Run tasks and sweeps until the context ends.
 
-    When it ends normally, tasks have SHUTDOWN_TIMEOUT_SECONDS to finish. After an exception or a cancellation
-    they have no time.
+    If the context ends normally, running tasks have SHUTDOWN_TIMEOUT_SECONDS to finish. If an exception or a
+    cancellation ends it, they are cancelled immediately.
 
     `is_alone` means that no other process works on this database (embedded mode). In that case, the claims of
     a killed process are released at the start, rather than when their leases end.

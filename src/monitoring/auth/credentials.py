@@ -14,7 +14,7 @@ CLIENT_ID_RANDOM_BYTES = 18  # 24 URL-safe characters
 SECRET_RANDOM_BYTES = 32  # 43 URL-safe characters, 256 bits
 
 # If a key does not exist, the hash of the sent secret is compared with this value. The comparison never
-# succeeds, and takes as long as that with a real key's hash.
+# succeeds, and takes as long as a comparison with a real key's hash.
 NO_KEY_SHA256 = "0" * 64
 
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -89,7 +89,7 @@ async def open_backends(
         backends = Backends(
             settings=settings,
             database=database,
-            # A transaction that puts an object holds a database connection. Such transactions may use only
+            # A transaction that stores an object holds a database connection. Such transactions may use only
             # half of the pool, because other work needs connections too.
             blog_storage=open_storage_of(settings, max(1, settings.database_pool_max_connections // 2)),
             counters=counters,

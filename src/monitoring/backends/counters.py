@@ -27,8 +27,8 @@ TIMEOUT_SECONDS = 0.25
 MAX_CONNECTIONS = 50
 MAX_WINDOWS = 100_000
 
-# In one atomic round trip, counts a hit, starts the window if it is the first hit, and returns the count and
-# the window's remaining time.
+# In one atomic round trip, this script counts a hit, starts the window if the hit is the first, and returns
+# the count and the window's remaining time.
 _HIT = """
 local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
@@ -111,7 +111,7 @@ class Counters:
     async def _find_free_connection(self) -> bool:
         """Wait briefly for a free connection. Returns False if all connections stay in use.
 
-        This does not count as an outage.
+        A timeout here does not count as an outage of Redis.
         """
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):

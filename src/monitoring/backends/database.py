@@ -175,8 +175,8 @@ def _make_private_file(path: Path, settings: Settings) -> None:
     locks on the file, including SQLite's. The next process to close the database would then delete the
     write-ahead log (https://www.sqlite.org/howtocorrupt.html, 2.2).
 
-    SQLite gives its -wal and -shm files the database's mode. Raises `SettingsError` if the file or folder is
-    not writable.
+    SQLite gives its -wal and -shm files the same permissions as the database file. Raises `SettingsError` if
+    the file or folder is not writable.
     """
     name = "DATA_DIR" if path.parent == settings.data_dir else "DATABASE_URL"
     file = path.resolve()  # like SQLite, which puts its other files beside a symbolic link's target

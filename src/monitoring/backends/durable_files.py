@@ -19,8 +19,9 @@ SIGN_OF_LIFE_BYTES = 4096  # one block: a smaller write may succeed on a full di
 def write_durably(target: str, content: bytes) -> None:
     """Write and sync a draft, rename it to `target`, and sync all folders that have a new entry.
 
-    Raises `OSError`. obstore's LocalStore never syncs, which can leave an empty file under the final name.
-    Paths are strings, because pathlib would account for a third of the running time.
+    obstore's LocalStore is not used, because it never syncs, so a power failure can leave an empty file under
+    the final name. Paths are strings, because pathlib would account for a third of the running time. Raises
+    `OSError`.
     """
     folder, name = os.path.split(target)
     extended_folders = _make_folder(folder)

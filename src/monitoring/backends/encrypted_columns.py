@@ -24,9 +24,9 @@ class Encrypted(NamedTuple):
 
 
 async def encrypt_column(rows: QuerySet[Row], column: str) -> Encrypted:
-    """Encrypt the column's values in `rows` with the first key, unless it already encrypts them.
+    """Encrypt those values of the column in `rows` that are not yet encrypted with the first key.
 
-    A row that another process changes meanwhile is skipped, because the change itself encrypts the value.
+    A row that another process changes meanwhile is skipped, because that process has encrypted the new value.
     """
     encrypted = unreadable = 0
     async for row in read_in_order(rows, column):

@@ -27,7 +27,7 @@ def uuid7() -> UUID:
 
 
 def first_uuid7_at(moment: datetime) -> UUID:
-    """Return the smallest UUIDv7 at a time (RFC 9562 §5.7). Its first 48 bits are Unix milliseconds.
+    """Return the smallest UUIDv7 for a given time (RFC 9562 §5.7). Its first 48 bits are Unix milliseconds.
 
     Times before 1970 in UTC are treated as 1970. They occur because 1970 began earlier in time zones east of
     UTC.

@@ -135,9 +135,9 @@ async def sweep_idle(task: Task, find_idle: Callable[[datetime], Awaitable[Query
 
 
 async def take_idle(idle: QuerySet[Any], now: datetime, **changes: object) -> list[UUID]:
-    """Mark idle rows as nudged in the caller's transaction, and return their ids.
+    """Set `nudged_at` of idle rows to `now` in the caller's transaction, and return the rows' ids.
 
-    Concurrent callers get different rows.
+    `changes` are further column values to set. Concurrent callers get different rows.
     """
     locked = idle.select_for_update(skip_locked=True).only("id")
     row_ids = [row.pk for row in await locked]

@@ -37,7 +37,7 @@ IDLE_POLL_MS = 250
 SIGN_OF_LIFE = f"{NAMESPACE}:sign-of-life"
 SIGN_OF_LIFE_SECONDS = 60
 
-# When a worker stops, the timeout for its threads to finish their Redis commands, and for its consumers to
+# How long a stopping worker waits for its threads to finish their Redis commands, and for its consumers to
 # requeue their messages.
 LAST_COMMANDS_TIMEOUT_MS = 2000
 
@@ -149,7 +149,7 @@ class TaskQueue:
         self._threads.shutdown(wait=False)
         self._broker.close()
         if isinstance(self._broker, PatientBroker):
-            # Connections in use are left open, because threads still wait for an unresponsive Redis on them.
+            # Connections in use are left open, because threads may still be waiting on them for Redis.
             self._broker.client.connection_pool.disconnect(inuse_connections=False)
 
     async def _call(self, function: Callable[..., Result], *args: object) -> Result:

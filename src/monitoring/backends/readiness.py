@@ -23,7 +23,7 @@ from monitoring.metrics import BACKEND_UP, forget_the_service
 # two seconds.
 PATIENCE_SECONDS = 1.0
 
-# How long results are cached, so that frequent anonymous probes do not cause as many writes.
+# How long results are cached, so that frequent anonymous requests do not each cause a write.
 GOOD_REMEMBERED_SECONDS = 5.0
 BAD_REMEMBERED_SECONDS = 1.0
 

@@ -36,6 +36,6 @@ def pack_ids(connection: BaseDBAsyncClient, ids: Iterable[UUID]) -> list[UUID] |
 
 
 def pack(connection: BaseDBAsyncClient, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows as the parameter $1 of `rowset`. For SQLite, times have its storage format."""
+    """Return rows as the parameter $1 of `rowset`. For SQLite, times are in the format that it stores."""
     option = 0 if is_postgres(connection) else orjson.OPT_PASSTHROUGH_DATETIME
     return orjson.dumps(rows, default=str, option=option).decode()

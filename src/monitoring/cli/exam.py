@@ -101,7 +101,7 @@ class _Webhook:
         self._body = RequestBody(document.operations["deliver_article"], document, Validation(document))
 
     async def receive(self, request: Request) -> Response:
-        """Respond to a request. If the service would refuse the request, return its error.
+        """Respond to a request. If the service would refuse the request, return the service's error.
 
         A refused request does not count in the exam.
         """

@@ -25,8 +25,8 @@ from prometheus_client.registry import Collector
 
 from monitoring.settings import Settings, SettingsError
 
-# The number of attempts to read the children's files. An attempt fails if files appear or disappear during
-# it.
+# The number of attempts to read the children's files. An attempt fails if files appear or disappear while it
+# runs.
 READINGS = 20
 PAUSE_SECONDS = 0.01
 
@@ -90,7 +90,8 @@ class _Processes(Collector):
         yield from families.values()
 
 
-# Cached, so that each collector reads the boot time only once. The kernel may correct the boot time later.
+# Collectors are cached, because each reads the boot time when it is created. The kernel may correct that time
+# later, and a new collector would then report a different start time for the same process.
 @lru_cache(maxsize=256)
 def _collector_of(process_id: int) -> ProcessCollector:
     return ProcessCollector(pid=lambda: process_id, registry=None)
@@ -103,7 +104,7 @@ class _Children(MultiProcessCollector):
         """Read the files of all children, including dead ones.
 
         The process that children are forked from removes its own file (`preloaded`), and the file of a new
-        child is empty for a moment. If either interferes with reading, all files are read again.
+        child is empty for a moment. If reading fails for one of these reasons, all files are read again.
         """
         for _ in range(READINGS):
             with suppress(FileNotFoundError, struct.error):
@@ -133,12 +134,12 @@ class SharedMetrics:
 def share_metrics(
     settings: Settings, children: Callable[[], Mapping[str, int]] = dict
 ) -> Iterator[SharedMetrics]:
-    """Serve the metrics of the child processes that the block starts. They serve no metrics themselves.
+    """Serve the metrics of the child processes that the block starts, which serve no metrics themselves.
 
     `children` returns the ids of the running children by name.
 
-    prometheus_client reads the folder of the shared files from the environment when it is imported, in a
-    child or in the process that children are forked from. So this process must not fork children itself.
+    prometheus_client reads the folder of the shared files from the environment when it is imported. This
+    process has imported it before the folder exists, so children must not be forked from this process.
     """
     if settings.metrics_port is None:
         yield SharedMetrics(None, None)

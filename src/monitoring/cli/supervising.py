@@ -196,7 +196,7 @@ class Supervisor:
             self._on_end(child.process_id)
             if self._stopping.is_set():
                 return
-            # If a child cannot start before any child was ready, the others could not start either.
+            # If a child fails before any child has been ready, the other children would fail as well.
             if not self._is_ready and child.status > 0 and child.status != UNKNOWN_STATUS:
                 self.status = child.status
                 self._stop()
@@ -281,7 +281,7 @@ def _run_child(work: Callable[..., None], lifeline: Connection, *args: object) -
 
 
 def _run_demand(_: Connection, demand: Callable[[], None]) -> None:
-    """Call `demand` in a child. If it fails, report the reason and end with the exit status of a command."""
+    """Call `demand` in a child. If it fails, end the child with the exit status that a command would have."""
     with reporting_wrong_settings():
         try:
             demand()

@@ -11,7 +11,7 @@ FIRST_ERROR_STATUS = 400
 
 @dataclass(frozen=True, slots=True)
 class ErrorTemplate:
-    """A documented error. `sentence` and `headers` contain `{variables}` for an occurrence's values."""
+    """A documented error. The `{variables}` in `sentence` and `headers` are filled in for each occurrence."""
 
     status: int
     headers: Mapping[str, str]

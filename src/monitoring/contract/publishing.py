@@ -1,4 +1,4 @@
-"""Creates the published document, which contains no internal keywords and fewer repetitions."""
+"""Creates the published document: a copy without internal keywords and with fewer repetitions."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ from monitoring.contract.problems import Problem
 MAX_FIELD_CHARACTERS = 80
 MAX_PROBLEM_CHARACTERS = 118  # with the field's name and ": ", at most 200
 
-# Keywords of an object's schema whose error is about one of the object's fields.
+# If one of these keywords of an object's schema fails, the error is about one of the object's fields. Each
+# keyword's value is the name of the error's attribute that contains the field's name.
 ABOUT_A_CHILD = {"required": "property", "additionalProperties": "unexpected"}
 
 INTO_A_CHILD = {"properties", "patternProperties", "additionalProperties", "items"}

@@ -1,4 +1,4 @@
-"""A strict JSON parser (I-JSON, RFC 7493), which refuses texts that parsers could interpret differently.
+"""A strict JSON parser (I-JSON, RFC 7493). It refuses texts that two parsers could interpret differently.
 
 Values that databases cannot store are converted as in browsers: U+0000 becomes U+FFFD, and an integer beyond
 64 bits becomes the nearest double.

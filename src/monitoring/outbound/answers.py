@@ -95,7 +95,7 @@ class AnswerReader(asyncio.Protocol):
             self._fail(failed)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Finish a response if the end of the connection is its regular end. Otherwise, report a failure."""
+        """Finish the response if it may end with the connection. Otherwise, report a failure."""
         if self.answer.done():
             return
         if isinstance(error, ssl.SSLError):  # a TLS 1.3 server may reject us after the handshake

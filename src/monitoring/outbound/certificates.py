@@ -28,8 +28,8 @@ _SENTENCES = {
     68: "The certificate, or one of its authorities', is signed with a weak digest: it needs SHA-256",
 }
 
-# Python's default cipher suites, and the further suites that Chromium and curl offer. Those use RSA key
-# exchange, or SHA-1 to authenticate records (not for signatures).
+# Python's default cipher suites, and the further suites that Chromium and curl offer. The further suites use
+# RSA key exchange, or SHA-1 to authenticate records (not for signatures).
 _SUITES = (
     "@SECLEVEL=2:ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:DHE+AES:kRSA+AESGCM:kRSA+AES:!aNULL:!eNULL:!aDSS:!AESCCM"
 )
@@ -73,7 +73,8 @@ _LONG_LENGTH = 0x80
 class Expiry(NamedTuple):
     """The earliest expiry in a chain of certificates.
 
-    `is_of_authority` is whether that certificate is an authority's, rather than the server's own.
+    `is_of_authority` is whether the certificate that expires first is an authority's, rather than the
+    server's own.
     """
 
     at: datetime
@@ -88,7 +89,8 @@ class Expiry(NamedTuple):
 def make_verifying_context(ca_file: str | None, certificate_authority: str | None = None) -> ssl.SSLContext:
     """Return a context that trusts the system's authorities, or those of `ca_file` instead.
 
-    A `certificate_authority` (PEM) replaces both. Raises ValueError or OSError if it cannot be read.
+    A `certificate_authority` (PEM) replaces both. Raises ValueError or OSError if the certificates cannot
+    be read.
     """
     if certificate_authority is None:
         context = ssl.create_default_context(cafile=ca_file)
@@ -103,7 +105,7 @@ def make_verifying_context(ca_file: str | None, certificate_authority: str | Non
 
 
 def make_browsing_context(ca_file: str | None, certificate_authority: str | None = None) -> ssl.SSLContext:
-    """Return a context like that of `make_verifying_context`, but for all servers that browsers accept."""
+    """Return a context like that of `make_verifying_context`, but with the TLS options of browsers."""
     context = make_verifying_context(ca_file, certificate_authority)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers(_SUITES)

@@ -1,7 +1,7 @@
 """The cookies of one check, which are sent back to their sites after redirects (RFC 6265).
 
-`http.cookiejar` is not used, because it does not know public suffixes. It also does not send back cookies
-that an IP address or `localhost` set with itself as the domain.
+`http.cookiejar` is not used, because it does not know public suffixes. It also does not send back a cookie
+whose `Domain` attribute is an IP address or `localhost`, even to the host that set the cookie.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Cookies:
         self._cookies: dict[tuple[str, str, str], _Cookie] = {}
 
     def keep(self, target: Target, set_cookies: Iterable[bytes]) -> None:
-        """Store a response's Set-Cookie headers. Invalid ones and those for other sites are ignored."""
+        """Store the cookies in a response's Set-Cookie headers, except invalid and other sites' cookies."""
         for header in set_cookies:
             written = header.decode("latin-1")
             if len(header) <= MAX_COOKIE_BYTES and not _CONTROL.search(written):

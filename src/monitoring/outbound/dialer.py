@@ -152,7 +152,7 @@ class Dialer:
                     failed.timings = call.stopwatch.timings()
                     raise failed from None
                 except ExchangeFailed as failed:
-                    # A blocked address has no timings, because they would reveal what listens there.
+                    # For a blocked address, timings are not reported. They would reveal what listens there.
                     if failed.failure.code != FailureCode.BLOCKED_ADDRESS:
                         failed.timings = call.stopwatch.timings()
                     raise

@@ -15,8 +15,8 @@ _RAW = -zlib.MAX_WBITS  # some servers send this as "deflate"
 _GZIP_MAGIC = b"\x1f\x8b"
 
 _GZIP = frozenset({"gzip", "x-gzip"})
-# Bodies in these codings cannot be read. They are IANA's content codings other than gzip, deflate and
-# identity, without those for special kinds of files.
+# Bodies in these codings cannot be read. They are IANA's content codings, except gzip, deflate, identity and
+# the codings for special kinds of files.
 _NOT_ASKED_FOR = frozenset({"br", "compress", "dcb", "dcz", "x-compress", "zstd"})
 
 

@@ -48,7 +48,7 @@ def find_end(received: bytes | bytearray, searched_bytes: int) -> int | None:
 def check_beginning(received: bytes | bytearray, *, is_all: bool = False) -> None:
     """Raise ExchangeFailed if `received` does not begin like a head.
 
-    `is_all` means that no more bytes follow. If it is false, fewer than eight bytes always pass.
+    `is_all` means that no more bytes follow. If it is false, fewer than eight bytes never raise an error.
     """
     if (is_all or len(received) >= _MAX_BEGINNING_BYTES) and not _BEGINNING.match(received):
         raise invalid(NOT_HTTP)

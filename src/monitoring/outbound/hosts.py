@@ -1,4 +1,4 @@
-"""The host of a client's URL. The document's schema has already checked the URL's form."""
+"""Extracts the host of a URL from a client. The OpenAPI document's schema has already validated the URL."""
 
 from __future__ import annotations
 

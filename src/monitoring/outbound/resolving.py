@@ -28,7 +28,7 @@ _OURS = {
 }
 
 # Search domains are not used. Customers' host names are fully qualified, so searching would only disclose
-# them to other domains. EDNS is one of c-ares' default flags, which these flags replace.
+# them to other domains. These flags replace those that c-ares sets by default, so EDNS is set again here.
 _FLAGS = pycares.ARES_FLAG_NOSEARCH | pycares.ARES_FLAG_EDNS
 
 

@@ -1,7 +1,7 @@
 """The simulated web of sandboxes: which hosts exist, and how each behaves. Does no I/O.
 
 The hosts' names end in `.test`, a domain that contains no real hosts (RFC 6761 §6.2). The guide *Test mode*
-has the same table.
+has a table of the same hosts.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ class Proof(Enum):
 class Part:
     """How a host behaves at a given time. The defaults are the behaviour of a healthy host.
 
-    `says` is the word in the host's responses, and `location` is its redirect target. With `has_document`,
-    the host serves an OpenAPI document at `/openapi.json`, which requires the word `kept` in responses. The
-    host's certificate expires `certificate_lasts` after the last midnight in UTC.
+    `says` is the word that the host's responses contain, and `location` is its redirect target. With
+    `has_document`, the host serves an OpenAPI document at `/openapi.json`. According to that document,
+    responses contain the word `kept`. The host's certificate expires `certificate_lasts` after the last
+    midnight in UTC.
     """
 
     is_known: bool = True

@@ -238,7 +238,7 @@ def _phrase(status: int) -> str:
 
 @lru_cache(maxsize=64)
 def _make_certificate(host: str, expires_at: datetime) -> bytes:
-    """Return a DER certificate for a host, of which only the names are read."""
+    """Return a DER certificate that covers `host`. Of the certificate, only the names are read."""
     from cryptography import x509  # noqa: PLC0415 - few monitors check certificates
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
     from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415

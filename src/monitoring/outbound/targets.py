@@ -1,6 +1,6 @@
 """Parses URLs: scheme, host, port and path, each in the normal form that is sent. Does no I/O.
 
-The address check and the connection use the same parsed URL, so no second parser can disagree.
+The address check and the connection use the same parsed URL, so they cannot disagree about the host.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _is_short_enough(host: str) -> bool:
 def _read_ipv4(host: str) -> IPv4Address | None:
     """Parse a host as an IPv4 address. None if the host does not end in a number (WHATWG URL §3.5).
 
-    Raises DisguisedAddress if the host ends in a number but is not four decimal numbers with dots.
+    Raises DisguisedAddress if the host ends in a number but is not four decimal numbers separated by dots.
     """
     host = host.removesuffix(".")
     if not _NUMBER.fullmatch(host.rpartition(".")[2]):

@@ -70,7 +70,7 @@ class TlsChannel(asyncio.Protocol):
         """Encrypt and send `plain`, together with the end of the handshake if that was not sent yet.
 
         Does nothing on a closed connection. A TLS error is reported to the reader later, as the loss of its
-        connection. Before TLS 1.3, a server may require a renegotiation first.
+        connection. Before TLS 1.3, a server may require a renegotiation before it accepts the data.
         """
         self._unsent = plain
         self._write_unsent()

@@ -28,7 +28,7 @@ def trust_authority(context: ssl.SSLContext, certificate_authority: str) -> None
     if not certificate_authority.isascii():
         raise ValueError("not PEM")
     context.load_verify_locations(cadata=certificate_authority)
-    # Users have the certificate that signed their servers' certificates, but not always the root certificate.
+    # Users may have the certificate that signed their servers' certificates, but not the root certificate.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
 
 
@@ -42,7 +42,7 @@ def show_certificate(context: ssl.SSLContext, client_certificate: str) -> None:
     try:
         with os.fdopen(descriptor, "wb", closefd=False) as file:
             file.write(client_certificate.encode())
-        # Without a password, OpenSSL would prompt at the terminal for the password of an encrypted key.
+        # If no password were given, OpenSSL would prompt for one at the terminal if the key is encrypted.
         context.load_cert_chain(f"/proc/self/fd/{descriptor}", password="")
     finally:
         os.close(descriptor)

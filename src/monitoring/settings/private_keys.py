@@ -25,7 +25,7 @@ def claims_to_be_private_key(text: str) -> bool:
     return text.startswith((_PEM, _PEM_IN_BASE64))
 
 
-@lru_cache(maxsize=8)  # called both to validate the settings and to use them; an RSA key takes 50 ms
+@lru_cache(maxsize=8)  # called when settings are validated and when they are used; parsing RSA takes 50 ms
 def read_private_key(text: str) -> PrivateKey | None:
     """Parse a private key. Returns None if the text is a plain secret.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["internal", "server", "client", "producer", "consumer"]
 Value: TypeAlias = "str | int | float | bool | UUID"
 
-# Identifies a span by the headers of W3C Trace Context. Empty without a span.
+# The W3C Trace Context headers that identify a span. Empty if there is no span.
 Carrier: TypeAlias = "Mapping[str, str]"
 
 # How long sending the last spans may take. A process ends a second after its work anyway (cli/stopping.py).

@@ -11,7 +11,7 @@ EARLY_BODY = "early_body"
 
 
 async def receive_body(scope: Scope, receive: Receive) -> bytes:
-    """Receive a request body, up to the application's limit. All code that reads bodies must use this.
+    """Receive a request body, up to the application's limit. All code that reads bodies must call this.
 
     Raises `Problem("body_too_large")` if the declared length or the received bytes exceed the limit. The
     limit is checked only here, after authentication, so that unauthorised callers get an authentication error

@@ -14,9 +14,9 @@ from monitoring.web.caller_networks import network_of
 # The maximum number of pipelined requests waiting on a connection. Browsers and SDKs do not pipeline.
 MAX_PIPELINED = 16
 
-# The maximum number of requests on one connection. The limit spreads load over several server processes:
-# without it, a busy proxy would never close its connections, and one process may have accepted all of them. A
-# new connection can go to another process.
+# The maximum number of requests on one connection. The limit spreads load over several server processes,
+# because a new connection can go to another process. Without the limit, a busy proxy would never close its
+# connections, even if one process had accepted all of them.
 MAX_REQUESTS = 100
 
 # The number of transferred bytes that extends a client's timeout by one second. A reverse proxy is faster by

@@ -15,7 +15,7 @@ OK = 200
 NO_CONTENT = 204
 NOT_MODIFIED = 304
 
-# The headers of a reply that contains a secret.
+# Headers for replies that contain a secret.
 NO_STORE = {"Cache-Control": "no-store"}
 
 

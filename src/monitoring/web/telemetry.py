@@ -29,7 +29,7 @@ if not access_log.level:  # off unless the settings enable it, regardless of oth
 
 
 class RequestTelemetry:
-    """The outermost layer. It measures how long callers wait, except for delays that they requested.
+    """An outer layer that measures how long callers wait, except for delays that they requested.
 
     It adds `X-Request-Id`, `nosniff` and all noted headers to every reply, including problems. Inner layers
     find the reply's status in the notes. `otherwise` is the operation name for requests that reached no

@@ -170,7 +170,7 @@ class ContractProtocol(HttpToolsProtocol):
     others dropped, as RFC 9112 §9.3.2 allows.
 
     Replies announce how long an idle connection is kept. The connection's last reply has `Connection: close`,
-    and data after its request is not read (RFC 9112 §9.6). The last reply is the one to request number
+    and data after the last request is not read (RFC 9112 §9.6). The last reply is the one to request number
     `MAX_REQUESTS` or, when the server stops, the next one.
     """
 

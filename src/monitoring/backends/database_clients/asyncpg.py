@@ -58,7 +58,7 @@ _UNAVAILABLE = (
 # Errors after which the server still serves reads.
 _REFUSES_WRITES = (asyncpg.DiskFullError, asyncpg.ReadOnlySQLTransactionError)
 
-# Errors of a statement that other sessions block, even though the server is available.
+# Errors of a statement that other sessions have blocked for too long. The server itself is available.
 _IN_THE_WAY = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError)
 
 
@@ -93,9 +93,8 @@ def _translated_errors(outage: Outage, connection: Any = None) -> Iterator[None]
 async def _reset(connection: asyncpg.Connection) -> None:
     """Reset a connection that is returned to the pool, but only if it is in a transaction.
 
-    Skipping the reset otherwise saves a round trip for each statement.
-
-    Skipping it is safe as long as no code leaves session state behind (SET, LISTEN, session advisory locks).
+    Outside a transaction, the reset is skipped, which saves a round trip for each statement. This is safe as
+    long as no code leaves session state behind (SET, LISTEN, session advisory locks).
     """
     if connection.is_in_transaction():
         await connection.reset()
@@ -107,7 +106,7 @@ async def _borrow(client: Any, ensure_pool: Callable[[], Awaitable[None]]) -> An
     try:
         with _translated_errors(_outage_of(client)):
             if not client._pool:  # noqa: SLF001 - Tortoise's, here and below
-                async with asyncio.timeout(timeout_seconds):  # also if another caller is opening the pool
+                async with asyncio.timeout(timeout_seconds):  # also while another caller opens the pool
                     await ensure_pool()
             return await client._pool.acquire(timeout=timeout_seconds)  # noqa: SLF001
     finally:
