@@ -1,7 +1,8 @@
 """Aggregates results into rollups: one row per monitor for each hour that has ended, and for each day.
 
 All workers may do this at the same time. The work is done in small transactions. Each transaction locks the
-row that stores the job's progress. A worker that finds this row locked leaves the job to the other worker.
+row that stores the job's progress. A worker that finds this row locked leaves the job to the worker
+that holds the lock.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from monitoring.monitors.health import Outcome
 
-# A certificate's expiry is announced once at each of these numbers of days before it.
+# A certificate's expiry is announced once at each of these numbers of days before the expiry.
 CERTIFICATE_DAYS = (1, 7, 14, 30)
 
 
