@@ -263,7 +263,10 @@ class Checker:
 
 
 def _affordable(wanted: int, max_connections: int) -> int:
-    """Return how many checks can run at once without any lease ending while its check awaits a connection."""
+    """Return `wanted`, or fewer checks if this process cannot open a connection for each check at once.
+
+    Otherwise, a check might wait for a connection until its lease ends.
+    """
     affordable = max(1, max_connections - KEPT_CONNECTIONS)
     if wanted > affordable:
         log.warning(

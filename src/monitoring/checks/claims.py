@@ -33,7 +33,7 @@ LEASE_MARGIN = timedelta(seconds=15)
 _MAX_REMEMBERED = 16_384
 _MAX_REMEMBERED_BYTES = 1024
 
-# How often monitors are checked in a sandbox that is in use, so that tests need not wait for their intervals.
+# The interval of all monitors in a sandbox that is in use. It is short, so that tests need not wait long.
 SANDBOX_INTERVAL_SECONDS = 5
 
 _MICROSECOND = timedelta(microseconds=1)

@@ -1,4 +1,4 @@
-"""Measures how busy the event loop is that runs the checks, because a busy loop distorts response times."""
+"""Measures how busy the event loop of the checks is, because a busy loop distorts response times."""
 
 from __future__ import annotations
 

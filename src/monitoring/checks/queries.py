@@ -64,7 +64,7 @@ _COUNTED_AHEAD_ON_SQLITE = (
     f"counted_from > strftime('%Y-%m-%d %H:%M:%f000+00:00', $1, '{_GRACE_SECONDS} seconds')"
 )
 
-# With `SKIP LOCKED`, concurrent claims do not wait for each other. On SQLite, claims run one after another.
+# With `SKIP LOCKED`, concurrent claims do not wait for each other. On SQLite, claims run one at a time.
 _CLAIM_ON_POSTGRES = f"""
     WITH due AS ({{due}})
     UPDATE watches

@@ -35,8 +35,8 @@ async def keep_up(now: datetime) -> None:
 async def tell_unwatched(now: datetime) -> int:
     """Set the status of monitors whose last check is too old to `unknown`, and return their number.
 
-    This affects only the status, because uptime counts the time since then as unknown in any case. The next
-    check sets the status again.
+    Only the status changes. Uptimes already count the time after `seen_until` as unknown. The next check sets
+    the status again.
     """
     overdue = CheckState.filter(due_at__lt=now - GRACE, seen_until__lt=now).exclude(
         monitor__status__in=("unknown", "maintenance")

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import ceil, log
 
-# The ratio between a bucket's bounds. A bucket's middle is within 1 % of both bounds. Rounding the middle to
-# whole milliseconds adds an error of less than 1 %. Below 50 ms, rounding adds no error, because no bucket
-# contains two whole milliseconds. Above 50 ms, rounding changes a value by less than 1 %.
+# The ratio between a bucket's bounds. A bucket's middle is within 1 % of both bounds. Above 50 ms, rounding
+# the middle to whole milliseconds adds an error of less than 1 %. Below 50 ms, rounding adds no error,
+# because no bucket contains two whole milliseconds.
 GROWTH = 1.02
 
 _LOG_GROWTH = log(GROWTH)

@@ -194,10 +194,11 @@ MAX_MONITORS = 500
 
 
 async def list_latest(monitor_ids: Sequence[UUID], since: datetime, count: int) -> dict[UUID, list[Glimpse]]:
-    """Return up to `count` latest checks of each monitor, oldest first. At most `MAX_MONITORS` are allowed.
+    """Return the latest checks of each monitor, at most `count` per monitor, oldest first.
 
-    One statement reads the checks of all monitors. Checks before `since` are left out, so that PostgreSQL
-    need not read the partitions of all days. If a monitor has no check since `since`, its list is empty.
+    `monitor_ids` may contain at most `MAX_MONITORS` ids, because one statement reads the checks of all
+    monitors. Checks before `since` are left out, so that PostgreSQL need not read the partitions of all days.
+    If a monitor has no check since `since`, its list is empty.
     """
     latest: dict[UUID, list[Glimpse]] = {monitor_id: [] for monitor_id in monitor_ids}
     if not monitor_ids:

@@ -1,7 +1,8 @@
 """Aggregates results into rollups: one row per monitor for each hour that has ended, and for each day.
 
 All workers may do this at the same time. The work is done in small transactions. Each transaction locks the
-row that stores the job's progress. A worker that finds this row locked leaves the job to the other worker.
+row that stores the job's progress. A worker that finds this row locked leaves the job to the worker
+that holds the lock.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from monitoring.history.queries import find_oldest_result, hold_monitors, tally_
 from monitoring.history.tallies import Phases, Tally
 from monitoring.history.timeline import floor
 
-# The time after the end of an hour by which all results of the hour are stored. A claim ends at most 75
-# seconds after its check began.
+# How long to wait after the end of an hour, until all results of that hour are stored. A claim ends at most
+# 75 seconds after its check began.
 SETTLING_TIME = timedelta(minutes=10)
 
 # The results of this many monitors are in memory at once. At an interval of 30 seconds, each monitor has 120

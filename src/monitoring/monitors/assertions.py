@@ -17,7 +17,7 @@ OF_BODY = frozenset({"json", "body"})
 
 
 def check_assertions(assertions: Sequence[Mapping[str, Json]]) -> None:
-    """Parse every path and pattern. Raises Problem for the first invalid one."""
+    """Validate all paths and patterns in assertions. Raises Problem for the first invalid assertion."""
     for number, assertion in enumerate(assertions):
         if assertion["source"] == "json":
             _check_path(number, assertion["path"])

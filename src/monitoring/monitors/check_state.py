@@ -39,9 +39,9 @@ async def restart_checks(monitors: Sequence[Monitor], now: datetime) -> Mapping[
     """Pause each monitor's checks if its `paused` is true, and restart them otherwise.
 
     Return, by monitor id, the time from which the change applies. A monitor's health is reset to pending, and
-    the result of a check in progress is dropped. The lease of that check continues. If the monitor is resumed
-    before the lease ends, its first check is due when the lease ends. Pausing resolves an open incident,
-    because no check can resolve it while the monitor is paused.
+    the result of a check in progress is dropped. If a monitor is resumed before the lease of such a check
+    ends, its next check is due when the lease ends, so that checks never overlap. Pausing resolves an open
+    incident, because no check can resolve the incident while the monitor is paused.
     """
     since = await _follow_last_changes([monitor.id for monitor in monitors], now)
     appointments = await begin_anew(monitors, since)

@@ -28,7 +28,7 @@ _VALUE = re.compile(
 
 
 def is_credential(name: str, value: str) -> bool:
-    """Return whether a header looks like a credential, by its name or value. An empty value never does."""
+    """Return whether a header's name or value looks like a credential. False for an empty value."""
     return bool(value) and bool(_NAME.search(name) or _VALUE.search(value))
 
 

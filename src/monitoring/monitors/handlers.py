@@ -104,7 +104,7 @@ async def delete_monitor(monitor_id: str, caller: Caller, if_match: str | None =
 
 
 async def mute_monitor(monitor_id: str, body: Json, caller: Caller) -> Reply:
-    """Mute a monitor for some seconds or until it is unmuted, and return the mute."""
+    """Mute a monitor for a number of seconds, or until it is unmuted. Return the mute."""
     mute = await muting.mute_monitor(
         caller.team_id, UUID(monitor_id), body.get("duration_seconds"), by=caller.actor
     )

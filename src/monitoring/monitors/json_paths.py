@@ -39,11 +39,11 @@ class UnreadablePathError(Exception):
 
 
 class CostlyPathError(Exception):
-    """Evaluating the path may take work that grows faster than the response, as for a path with two `..`."""
+    """The work to evaluate the path may grow faster than the response's size, as for a path with two `..`."""
 
 
 class JsonPath:
-    """A parsed path. The work to evaluate it grows no faster than the response."""
+    """A parsed path. The work to evaluate the path grows no faster than the size of the response."""
 
     def __init__(self, written: str) -> None:
         self._size = len(written)

@@ -21,9 +21,9 @@ from monitoring.notifications.scheduling import LONGEST_WAIT
 
 
 async def mute_monitor(team_id: UUID, monitor_id: UUID, duration_seconds: int | None, *, by: Actor) -> Mute:
-    """Mute a monitor for `duration_seconds`, or until unmuted if None.
+    """Mute a monitor, and return the mute. Raises Problem if the team has no such monitor.
 
-    Raises Problem if the team has no such monitor.
+    If `duration_seconds` is None, the mute lasts until the monitor is unmuted.
     """
     now = datetime.now(UTC)
     until = None if duration_seconds is None else now + timedelta(seconds=duration_seconds)
@@ -59,7 +59,7 @@ async def mute_monitors(
 
 
 async def unmute_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, by: Actor) -> Collection[UUID]:
-    """Unmute these monitors. Return the ids of those that belong to the team, whether muted before or not."""
+    """Unmute these monitors. Return the ids of those that belong to the team, even if they were not muted."""
     async with transaction():
         names = await name_monitors(team_id, monitor_ids)
         unmuted = await remove_mutes(team_id, [*names])

@@ -291,7 +291,7 @@ def _of_team(team_id: UUID) -> tuple[str, Any]:
 
     With `=`, PostgreSQL would order by the id alone. It might then scan the primary key, including all newer
     monitors of other teams. The array is written into the SQL, so that PostgreSQL plans for one element. If
-    the array were a parameter, PostgreSQL would estimate ten elements, and would plan each query again.
+    the array were a parameter, PostgreSQL would estimate ten elements, and would plan the query on each use.
     """
     is_team = "= ANY(ARRAY[{}::uuid])" if is_postgres(current_backends().database.context.db()) else "= {}"
     return f"monitors.team_id {is_team}", str(team_id)

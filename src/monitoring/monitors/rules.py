@@ -121,7 +121,7 @@ def _judged(configuration: Configuration) -> Configuration:
 
 
 def _with_headers_once(fields: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the fields without duplicate headers, whose names differ only in case.
+    """Return the fields without duplicate headers, which are headers whose names differ only in case.
 
     Among duplicates, the last header that is not null is kept.
     """

@@ -254,7 +254,7 @@ async def set_paused(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bo
 
 
 async def _lock_monitors(team_id: UUID, monitor_ids: Collection[UUID], *, paused: bool) -> list[Monitor]:
-    """Lock the check states of these monitors, then lock and return the monitors that have this `paused`."""
+    """Lock the check states of monitors, then lock and return the monitors with this value of `paused`."""
     ids = list(await name_monitors(team_id, monitor_ids))
     check_states = CheckState.filter(monitor_id__in=ids).order_by("monitor_id").select_for_update()
     by_monitor = {check_state.monitor_id: check_state for check_state in await check_states}

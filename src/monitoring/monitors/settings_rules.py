@@ -35,7 +35,7 @@ def demand_offered(configuration: Configuration, settings: Settings) -> None:
 def demand_public_resolver(configuration: Configuration, settings: Settings) -> None:
     """Raise Problem for a name server in a network that the operator does not allow.
 
-    Every check tests the name server's address again.
+    Every check validates the name server's IP address again.
     """
     resolver = configuration["dns"]["resolver"] if configuration["type"] == "dns" else None
     if resolver and not is_permitted(ip_address(resolver), read_networks(settings.allowed_networks)):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from monitoring.monitors.health import Outcome
 
-# A certificate's expiry is announced once at each of these numbers of days before it.
+# A certificate's expiry is announced once at each of these numbers of days before the expiry.
 CERTIFICATE_DAYS = (1, 7, 14, 30)
 
 
@@ -64,9 +64,9 @@ def weigh_certificate(warnings: Warnings, time_left: timedelta | None) -> Warnin
 def is_certificate_to_tell(before: Warnings, after: Warnings) -> bool:
     """Return whether to announce a certificate's expiry.
 
-    It is announced if the certificate has reached one of CERTIFICATE_DAYS that is smaller than the last one
-    announced, or if none was announced before. A renewed certificate has more days left, so its expiry is not
-    announced.
+    The certificate must have reached at least one of CERTIFICATE_DAYS. The smallest number reached must be
+    smaller than the number announced last, unless no number has been announced. A renewed certificate has
+    more days left, so its expiry is not announced.
     """
     told, reached = before.certificate_told_days, after.certificate_told_days
     return reached is not None and (told is None or reached < told)

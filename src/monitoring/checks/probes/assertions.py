@@ -178,7 +178,7 @@ def _holds(comparison: str, found: Json, value: Json) -> bool | None:
 
 
 def _type_of(value: Json) -> str:
-    """Return the type of a JSON value: `number` for numbers (but not for Python's bool), or a Python type."""
+    """Return the type of a JSON value: `number` for an int or float, otherwise its Python type's name."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "number"
     return type(value).__name__

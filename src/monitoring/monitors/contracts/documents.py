@@ -58,7 +58,7 @@ def find_rules(document: Json, operation_id: str) -> dict[str, Json]:
 def _measure(document: Json) -> None:
     """Reject a document that is too deep or too large to traverse.
 
-    A part that occurs in several places, such as a YAML alias, is counted each time it occurs.
+    A part that occurs in several places, for example through YAML aliases, is counted each time it occurs.
     """
     left = MAX_NODES
     waiting = [(document, 0)]

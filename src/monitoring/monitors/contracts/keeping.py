@@ -21,7 +21,7 @@ _NOT_SHOWN = ("rules", "read_at")
 def store_contract(contract: Mapping[str, Json] | None) -> dict[str, Any]:
     """Return the columns that store a prepared contract; all are null if `contract` is None.
 
-    Without `rules`, the contract is unchanged, so no columns are returned.
+    If `contract` has no `rules`, the contract was not changed, so no columns are returned.
     """
     if contract is None:
         names = (
@@ -96,7 +96,7 @@ def show_contract(row: Mapping[str, Any]) -> dict[str, Json] | None:
 async def store_refreshed(monitor_id: UUID, rules: Mapping[str, Json], read_at: datetime, seen: str) -> None:
     """Store rules that were read again, unless the stored rules differ from `seen`.
 
-    If they differ, the contract was changed while its document was being read.
+    If the stored rules differ, the contract was changed while its document was being read.
     """
     unchanged = Monitor.filter(id=monitor_id, contract_rules=seen)
     await unchanged.update(

@@ -31,10 +31,10 @@ async def prepare_contract(
 ) -> Mapping[str, Json]:
     """Return a request body, `given`, with its contract's document replaced by `rules` (JSON).
 
-    `given` creates a monitor or, if `saved` is not None, patches `saved`. The contract in a patch is merged
-    with the contract of `saved` (RFC 7396). Nothing is fetched if the contract equals the saved contract, or
-    if the monitor's type has no contract. In a sandbox, documents come from scripted hosts. Raises Problem
-    for a document that cannot be fetched or used.
+    `given` creates a monitor or, if `saved` is not None, is a merge patch (RFC 7396) for `saved`, which also
+    applies to the contract of `saved`. Nothing is fetched if the contract equals the saved contract, or if
+    monitors of this type cannot have a contract. In a sandbox, documents come from scripted hosts. Raises
+    Problem for a document that cannot be fetched or used.
     """
     asked = given.get("contract")
     if asked == {}:  # an empty patch

@@ -25,8 +25,8 @@ async def begin_anew(
 ) -> dict[UUID, datetime | None]:
     """Restart the schedules of the unpaused heartbeats among `monitors`, each from its time in `since`.
 
-    Return the due time of each of these heartbeats by id. The due time is None if no ping has ended a run of
-    the heartbeat's job yet.
+    Return the due times of these heartbeats by monitor id. A due time is None if no ping has yet reported the
+    end of a run of the heartbeat's job.
     """
     heartbeats = [monitor for monitor in monitors if monitor.type == HEARTBEAT and not monitor.paused]
     if not heartbeats:

@@ -63,14 +63,14 @@ class Schedule(NamedTuple):
         return next(each for each in times if each > moment)
 
     def deadline_after(self, moment: datetime) -> datetime:
-        """Return when the first ping after a moment is late, in UTC."""
+        """Return the time from which the first ping expected after a moment is late, in UTC."""
         return self.expected_after(moment) + self.grace
 
     def deadline(self, counted_from: datetime | None, started_at: datetime | None) -> datetime | None:
-        """Return when the next ping is late, in UTC, or None before the first ping.
+        """Return the time from which the next ping is late, in UTC, or None before the first ping.
 
         If a run has started, the ping that ends the run is late one grace time after the start, or at the
-        schedule's deadline if that is earlier.
+        schedule's deadline if this deadline is earlier.
         """
         deadlines = [
             *([] if counted_from is None else [self.deadline_after(counted_from)]),

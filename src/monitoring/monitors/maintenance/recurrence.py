@@ -1,8 +1,8 @@
 """Validates recurrence rules (RFC 5545 §3.3.10), and computes their occurrences. Has no side effects.
 
 `dateutil` searches for the next start until the year 9999. If the rule has no next start, for example a rule
-for 30 February, the search takes seconds. Rules that may have an interval without a start are therefore
-rejected before `dateutil` reads them.
+for 30 February, the search takes seconds. Combinations of parts that may match no day are therefore rejected
+before `dateutil` reads the rule.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitoring.contract.problems import Problem
 from monitoring.contract.time_zones import find_time_zone
 
 # A rule without a start within this time counts as never starting. The time exceeds four years, because a
-# rule may start on 29 February.
+# rule may start only on 29 February.
 HORIZON = timedelta(days=5 * 366)
 SHORTEST_GAP = timedelta(hours=1)
 

@@ -108,7 +108,7 @@ async def put_window(
 ) -> Placed[MaintenanceWindow]:
     """Create the window with this key, or replace its configuration.
 
-    A start that `given` omits is taken from the existing window. Raises Problem as `create_window` and
+    If `given` has no start, an existing window keeps its start. Raises Problem as `create_window` and
     `update_window` do.
     """
 
