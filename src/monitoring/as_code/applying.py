@@ -62,7 +62,7 @@ def _put(client: Client, step: Step, ids: dict[str, str]) -> Outcome:
 
 
 def _give_key(client: Client, step: Step) -> str:
-    """Give a resource that has no key the key from the file. Return the resource's new ETag."""
+    """Set the file's key on a resource that has no key yet. Return the resource's new ETag."""
     assert step.wanted is not None  # noqa: S101 - as above
     named = {"type": step.wanted.fields["type"]} if step.kind is CHANNELS else {}
     path = f"{step.kind.path}/{step.row_id}"

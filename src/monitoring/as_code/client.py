@@ -13,7 +13,7 @@ import httpx2
 
 from monitoring.as_code.kinds import Kind
 
-ATTEMPTS = 6  # for a request that may succeed on a retry; they take about half a minute
+ATTEMPTS = 6  # if a request may succeed on a retry; all attempts together take about half a minute
 TIMEOUT_SECONDS = 60
 _READS = frozenset({"GET"})
 

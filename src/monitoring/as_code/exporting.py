@@ -1,4 +1,4 @@
-"""Writes a team's resources to a file that contains no defaults and no secrets, and keys instead of ids."""
+"""Writes a team's resources to a file. It contains no defaults or secrets, and has keys in place of ids."""
 
 from __future__ import annotations
 

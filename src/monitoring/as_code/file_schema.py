@@ -75,7 +75,7 @@ class _Definitions:
                 self.schemas[name] = self.adapt(name)
             return {"$ref": f"#/$defs/{name}"}
         own = {name: self._adapt(value) for name, value in node.items() if not name.startswith(("x-", "not"))}
-        if "not" in node:  # leave unchanged, because `not` does not exclude variables
+        if "not" in node:  # leave unchanged: an adapted `not` would refuse variables
             excluded = node["not"].get("$ref", "").removeprefix(_REFERENCE)
             own["not"] = self._of_document[excluded] if excluded else node["not"]
         own.pop("discriminator", None)

@@ -33,10 +33,10 @@ async def announce(announcements: Sequence[Announcement], *, at_once: bool = Fal
     """Queue each event for every channel of its team that subscribes to it, within the caller's transaction.
 
     Each message names the team, because several teams may use the same email address or URL. Set `at_once`
-    for events that a person requested. They bypass the channel's delay, quiet hours and digests.
+    for events that a person requested. Such events bypass the channel's delay, quiet hours and digests.
 
     Returns the ids of the deliveries to send with `tasks.nudge` after the commit. For each channel, the list
-    has only as many deliveries as may be sent concurrently. When one of their attempts finishes, the next
+    has only as many deliveries as may be sent concurrently. Whenever an attempt finishes, the channel's next
     delivery is started. The sweep starts deliveries that are due later.
     """
     now = current_backends().clock.now()

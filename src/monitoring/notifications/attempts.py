@@ -34,8 +34,8 @@ async def attempt_delivery(claim: DeliveryClaim, sender: Sender) -> list[UUID]:
     """Send a claimed delivery, and store the result if the claim is still valid.
 
     In a sandbox, the request is stored instead of sent. Returns the ids of the deliveries to send next with
-    `nudge`: those that waited for this attempt and, if the attempt disabled the channel, those that report
-    this to the team's other channels.
+    `nudge`: the deliveries that waited for this attempt and, if the attempt disabled the channel, the
+    deliveries that notify the team's other channels of this.
     """
     delivery, kind, now = claim.row, CHANNELS[claim.channel.type], current_backends().clock.now()
     keeping = await find_keeping_sender(claim.channel)

@@ -38,7 +38,7 @@ def configuration_of(channel: NotificationChannel) -> Configuration:
 
 
 def columns_of(configuration: Configuration) -> dict[str, Any]:
-    """Return the column values that store a configuration, which must have the format of responses."""
+    """Return the column values that store a configuration. It must have the format of `configuration_of`."""
     settings = {name: value for name, value in configuration.items() if name not in _COLUMNS}
     return {"url": "", **{name: configuration[name] for name in _COLUMNS if name in configuration}} | {
         "settings": settings
@@ -52,7 +52,7 @@ def complete_routing(configuration: Mapping[str, Json]) -> Configuration:
 
 
 def default_configuration(channel_type: str) -> Mapping[str, Json]:
-    """Return the defaults of those of a channel type's fields that have a default."""
+    """Return the defaults of a channel type's fields, leaving out fields that have no default."""
     return read_defaults(_schema_of(channel_type))
 
 

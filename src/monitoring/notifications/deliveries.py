@@ -123,7 +123,7 @@ async def redeliver(
 
 
 async def end_waiting_deliveries(channel_id: UUID) -> int:
-    """Fail a disabled channel's waiting deliveries, and return their number.
+    """Mark a disabled channel's waiting deliveries as failed, and return their number.
 
     Deliveries that are currently being sent, separately or in a digest, are left unchanged.
     """

@@ -1,4 +1,4 @@
-"""Lets readers of email addresses confirm and unsubscribe through links in messages."""
+"""Handles links in emails, with which a reader confirms an email address or unsubscribes it."""
 
 from __future__ import annotations
 

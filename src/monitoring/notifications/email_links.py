@@ -18,9 +18,10 @@ from monitoring.notifications.models import NotificationChannel, NotificationDel
 CONFIRM = "confirm-email"
 UNSUBSCRIBE = "unsubscribe"
 
-# As long as the delivery log is kept, because a user can redeliver a confirmation request from the log.
+# Confirmation links are valid as long as deliveries are kept, because a user can redeliver a confirmation
+# request from the delivery log.
 CONFIRMATION_VALID_FOR = timedelta(days=30)
-# Longer than for confirmation, because readers also unsubscribe through links in old messages.
+# Unsubscribe links are valid for longer, because readers also use the links in old messages.
 UNSUBSCRIBE_VALID_FOR = timedelta(days=365)
 
 

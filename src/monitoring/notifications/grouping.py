@@ -66,7 +66,8 @@ async def hold_back(queued: Iterable[Queued], now: datetime) -> None:
 def may_join_others(delivery: NotificationDelivery, channel: NotificationChannel) -> bool:
     """Return whether a delivery may be part of a digest.
 
-    It may if people read its channel, if its hold is one of GATHERED, and if it has not been attempted.
+    This is true if people read the channel, the delivery's hold is one of GATHERED, and no attempt has been
+    made to send the delivery.
     """
     return delivery.hold in GATHERED and not delivery.attempts and route_of(channel).is_read_by_people
 

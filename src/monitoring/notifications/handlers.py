@@ -37,7 +37,7 @@ from monitoring.web.replies import NO_STORE, Reply
 async def list_notification_channels(
     *, caller: Caller, limit: int, cursor: str | None = None, monitor_id: str | None = None
 ) -> Reply:
-    """Return a page of the team's channels. If `monitor_id` is set, include only channels that it alerts."""
+    """Return a page of the team's channels, or only of the channels that the monitor `monitor_id` alerts."""
     after_id = decode_cursor(cursor)
     if monitor_id:
         told = await find_alerted_channels(caller.team_id, UUID(monitor_id))
@@ -173,11 +173,14 @@ async def _redeliver(channel_id: UUID, delivery_id: UUID, caller: Caller) -> Rep
 
 
 async def _count(request: Request, caller: Caller) -> None:
-    """Count a request against the team's rate limit, because it causes a request to another server."""
+    """Count a request against the team's rate limit for requests that cause messages to other servers."""
     await count_request(request, current_backends().settings.rate_limit_notifications, str(caller.team_id))
 
 
 async def _nudged(reply: Reply) -> Reply:
-    """Queue a task that sends the delivery in a response. For a repeated request, the task does nothing."""
+    """Queue a task that sends the delivery that `reply` describes, and return `reply`.
+
+    If the client repeats a request, the second task has no effect.
+    """
     await nudge([UUID(reply.json_value()["id"])])
     return reply

@@ -29,18 +29,19 @@ _SUPERSEDED_BY: Mapping[str, Collection[str]] = {
 }
 _ORDERED = {*_SUPERSEDED_BY, *BEGINNINGS.values(), REMINDER}
 
-# The order of an incident's events. Timestamps are not used, because clocks of processes may differ.
+# The order of an incident's events. Timestamps are not used, because machines' clocks may differ.
 _RANKS = {"incident.opened": 0, ACKNOWLEDGED: 1, REMINDER: 1, "incident.resolved": 2}
 
-# How long a message waits while an earlier message is being sent. The end of that attempt releases it sooner.
+# How long a message waits while an earlier message is being sent. If the attempt to send the earlier message
+# ends sooner, the wait ends too.
 LOOK_AGAIN = timedelta(seconds=5)
 
 
 class Blockers(NamedTuple):
     """The obstacles to sending due deliveries.
 
-    `superseded` are deliveries to skip first, each with the event that supersedes it. `waits` maps the id of
-    each delivery that must wait to the time until which it waits.
+    `superseded` are deliveries to skip first, each with the event that supersedes it. `waits` contains the
+    deliveries that must wait. It maps the id of each such delivery to the end of its wait.
     """
 
     superseded: Sequence[tuple[NotificationDelivery, str]]
@@ -61,8 +62,8 @@ _Supersessions = dict[_Event, tuple[NotificationDelivery, str]]
 async def find_blockers(wanted: Sequence[NotificationDelivery], now: datetime) -> Blockers:
     """Return which deliveries to skip before sending `wanted`, and which of `wanted` must wait.
 
-    `wanted` are deliveries to one channel that would be sent as one message. The deliveries to skip may be in
-    `wanted` or earlier ones.
+    `wanted` are deliveries to one channel that would be sent as one message. A delivery to skip is either in
+    `wanted` or is an earlier delivery.
     """
     others = await _find_others(wanted)
     waiting = {each.id: each for each in others}

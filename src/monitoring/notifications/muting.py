@@ -81,7 +81,7 @@ async def find_mute(monitor_id: UUID, now: datetime) -> Mute | None:
 
 
 async def list_mutes(team_id: UUID) -> dict[UUID, datetime | None]:
-    """Return when each of a team's mutes ends, by monitor id: None if never. Expired mutes are included."""
+    """Return the ends of a team's mutes by monitor id, including expired mutes. None means no end."""
     return dict(await Mute.filter(team_id=team_id).values_list("monitor_id", "muted_until"))
 
 
@@ -92,7 +92,7 @@ async def list_muted(monitor_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def find_muted(mutes: Mapping[UUID, datetime | None], now: datetime) -> dict[UUID, datetime | None]:
-    """Return those of the given mutes that have not ended at `now`."""
+    """Return the given mutes, leaving out those that have ended by `now`."""
     return {monitor_id: until for monitor_id, until in mutes.items() if until is None or until > now}
 
 
@@ -100,7 +100,7 @@ async def read_mutes(announcements: Collection[Announcement], now: datetime) -> 
     """Return the muted monitors that these events are about, each with a set of (channel, subject) pairs.
 
     A pair means that one of the events reports the end of the subject, such as an incident, and that the
-    channel has a delivery about its beginning.
+    channel has a delivery about the subject's beginning.
     """
     about = {each.monitor_id for each in announcements if each.monitor_id}
     if not about:

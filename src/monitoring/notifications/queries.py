@@ -47,7 +47,8 @@ async def hold_channels(
     any lock that Tortoise offers, so that concurrent announcements do not block each other.
     """
     if is_postgres(connection):
-        # The ids are passed as an array. For a set, PostgreSQL would expect 100 rows, and scan all channels.
+        # The ids are converted to an array. Otherwise, PostgreSQL would assume that the function returns 100
+        # rows, and would scan all channels.
         among = "= ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))"
         lock = "FOR KEY SHARE"
     else:

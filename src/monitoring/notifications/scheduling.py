@@ -33,7 +33,7 @@ def is_due(now: datetime) -> Q:
     """Match deliveries that a worker may claim.
 
     A delivery is also due if it was created, attempted or claimed by a machine whose clock was ahead. The due
-    time alone does not reveal such an error, because a delivery may validly be due only in two days.
+    time alone does not reveal such an error, because a valid due time may be up to two days in the future.
     """
     soon = now + TOLERANCE
     is_misdated = (

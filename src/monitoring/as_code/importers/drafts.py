@@ -44,7 +44,7 @@ class Draft:
     """Whether `${NAME}` in the texts stands for an environment variable, as it does in our own files."""
 
     def lose(self, theirs: Mapping[str, Any], words: Mapping[str, str]) -> None:
-        """Report those of another program's settings that are set but cannot be carried over.
+        """Report another program's settings that are set but cannot be carried over.
 
         `theirs` are the settings. `words` maps each unsupported setting's name to the text to report.
         """

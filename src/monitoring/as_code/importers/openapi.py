@@ -10,7 +10,7 @@ from monitoring.as_code.importers.drafts import Draft, UnreadableImportError, re
 
 
 def read(text: bytes, url: str) -> Iterator[Draft]:
-    """Yield a monitor for each GET operation without required parameters or credentials. Report the rest."""
+    """Yield a draft for each operation. Only GETs that need no parameters or credentials can be imported."""
     document = read_mapping(text, "openapi")
     if not str(document["openapi"]).startswith(("3.0.", "3.1.")):
         raise UnreadableImportError(f"OpenAPI {document['openapi']} is not supported, only 3.0 and 3.1")

@@ -27,7 +27,7 @@ async def find_keeping_sender(channel: NotificationChannel) -> KeepingSender | N
 
 
 class KeepingSender:
-    """A sender that keeps requests instead of sending them.
+    """A sender that records requests instead of sending them.
 
     A request to a scripted host (`.test`) gets the host's scripted response. Every other request is reported
     as accepted. `kept` is the last request, in the format of the OpenAPI document's `KeptRequest`, with the
@@ -40,7 +40,7 @@ class KeepingSender:
         self.kept: dict[str, Json] | None = None
 
     async def send(self, request: OutboundRequest, body_reader: BodyReader | None = None) -> Exchange:
-        """Keep a request, and return success or the host's scripted response."""
+        """Record a request, and return success or the host's scripted response."""
         body = (request.body or b"").decode()
         self._keep(request.method, request.url, request.headers, body)
         host = _find_host(request.url)
@@ -54,7 +54,7 @@ class KeepingSender:
             return await HttpClient(dialer).send(request, body_reader)
 
     def keep_mail(self, recipient: str, content: bytes) -> AttemptResult:
-        """Keep an email, and report it as accepted by the mail server."""
+        """Record an email, and report it as accepted by the mail server."""
         self._keep("MAIL", f"mailto:{quote(recipient, safe='@+')}", {}, content.decode())
         return AttemptResult(reception=Reception.DELIVERED, status_code=MAIL_ACCEPTED)
 

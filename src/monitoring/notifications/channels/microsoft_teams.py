@@ -18,7 +18,7 @@ _COLOURS = {Mood.BAD: "attention", Mood.GOOD: "good", Mood.NEUTRAL: "default"}
 
 
 def write(message: Message, channel: Configuration) -> Post:
-    """Render a message for Teams as text runs, which Teams shows literally. Text blocks would be Markdown."""
+    """Render a message for Teams as text runs, because Teams would interpret text blocks as Markdown."""
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",

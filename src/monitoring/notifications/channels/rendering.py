@@ -156,7 +156,10 @@ def _render_disabled(event: str, subject: Mapping[str, Json], app_url: str) -> M
 
 
 def _render_interrupted(event: str, subject: Mapping[str, Json], app_url: str) -> Message:
-    """Render an interruption in the past tense, because this service cannot report it while it is offline."""
+    """Render a message that this service was offline.
+
+    The message is in the past tense, because the service can send it only once it is online again.
+    """
     noticed_at = moment_in_words(subject["timestamp"])
     return Message(
         event=event,

@@ -127,8 +127,8 @@ class _ReaderOfRefusals:
 def judge(exchange: Exchange, service: str, secrets: Iterable[str] = ()) -> AttemptResult:
     """Classify a provider's response, quoting its body if it was read.
 
-    A body that repeats a part of `secrets` is not quoted, because not everybody who can read the delivery log
-    may know the secrets.
+    A body that repeats a part of `secrets` is not quoted, because some people who can read the delivery log
+    must not see the secrets.
 
     Only a 2xx status is a success. 404 and 410 mean that the provider no longer knows the channel's URL. 400,
     413, 415 and 422 are permanent refusals, unless the response contains a Telegram chat's new id. After any
