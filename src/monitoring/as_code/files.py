@@ -72,7 +72,7 @@ class _Text:
 
 
 class _Loader(yaml.SafeLoader):
-    """Parses the core schema of YAML 1.2, in which `22:00`, `2026-11-01`, `yes` and `on` are strings."""
+    """Parses YAML by the core schema of YAML 1.2: `22:00`, `2026-11-01`, `yes` and `on` are strings."""
 
 
 _Loader.yaml_implicit_resolvers = {

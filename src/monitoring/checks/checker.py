@@ -32,8 +32,8 @@ TICK_SECONDS = 0.5
 SHORTEST_TICK_SECONDS = 0.02
 REFUSING_TICK_SECONDS = 0.1
 
-# How often to look for due times that a wrong clock set too far ahead. If this machine's clock is set back,
-# the checker also looks immediately.
+# How often to look for due times set too far ahead because a clock was wrong. If this machine's clock is
+# set back, the checker also looks immediately.
 MISDATED_INTERVAL_SECONDS = 60.0
 
 # How often waiting checks are started in place of finished checks. This happens in batches, because many
@@ -189,9 +189,10 @@ class Checker:
         await self._postpone()
 
     async def _claim_misdated(self, room: int) -> list[Claimed]:
-        """Claim monitors whose due time a wrong clock set too far ahead.
+        """Claim monitors whose due time was set too far ahead because a clock was wrong.
 
-        Claim none unless `MISDATED_INTERVAL_SECONDS` have passed, or this machine's clock was just set back.
+        Claim none unless `MISDATED_INTERVAL_SECONDS` have passed since the last look, or this machine's clock
+        was just set back.
         """
         now = self._now()
         is_set_back, self._claimed_at = now < self._claimed_at - SMALLEST_JUMP, now

@@ -16,7 +16,7 @@ MOST_BACKLOG = 2048
 
 
 def raise_limit_of_open_files() -> None:
-    """Raise the limit of open files as far as permitted, up to MOST_OPEN_FILES. Children inherit it."""
+    """Raise the limit on open files as far as permitted, up to MOST_OPEN_FILES. Children inherit it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     highest = MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < highest:

@@ -47,7 +47,7 @@ class Parameters:
         return arguments
 
     def _named(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        """Rename parameters to arguments, dropping undocumented ones, which a lenient operation ignores."""
+        """Key the values by the names of the handler's arguments. Undocumented parameters are dropped."""
         names = self._argument_names
         return {names[name]: value for name, value in values.items() if name in names}
 

@@ -29,7 +29,7 @@ LEAST_OF_WHOLE = 0.65  # of the segment's length; a shorter text without a final
 
 
 def mended(segment: str, answer: object, target: str) -> object:
-    """Repair an engine's translation of a segment before its codes are compared with the segment's.
+    """Repair an engine's translation of a segment, before the inline codes of both are compared.
 
     Doubly escaped references are unescaped. Spaces just inside a pair of codes are moved outside the pair.
     Format characters are removed unless the segment has them or the language's script uses them. A full stop

@@ -63,7 +63,7 @@ class Schedule(NamedTuple):
         return next(each for each in times if each > moment)
 
     def deadline_after(self, moment: datetime) -> datetime:
-        """Return the time from which the first ping expected after a moment is late, in UTC."""
+        """Return the deadline, in UTC, for the first ping expected after `moment`."""
         return self.expected_after(moment) + self.grace
 
     def deadline(self, counted_from: datetime | None, started_at: datetime | None) -> datetime | None:
