@@ -47,7 +47,7 @@ async def show_rotation(visit: Visit) -> Response:
 
 
 async def name_creators(visit: Visit, keys: Iterable[ApiKey]) -> dict[str, str]:
-    """Return the names of the members who created these keys, by email."""
+    """Return the names of the members who created these keys. The dictionary's keys are email addresses."""
     return await name_members(visit.team.id, {key.created_by for key in keys if key.created_by})
 
 
