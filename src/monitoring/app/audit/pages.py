@@ -23,7 +23,7 @@ from monitoring.members.service import list_members
 PATH = "/settings/audit-log"
 ENTRIES_A_PAGE = 50
 
-# The most entries in a downloaded file. A file with this many entries has a few megabytes.
+# The most entries in a downloaded file. A file with this many entries takes up a few megabytes.
 ENTRIES_A_FILE = 10_000
 ENTRIES_AT_ONCE = 500
 _FILE_HEAD = ("happened_at", "actor", "address", "action", "in words", "subject", "subject_id", "changes")

@@ -63,7 +63,7 @@ async def narrow_summary(team_id: UUID, summary: StatusSummary, wanted: MonitorF
 
 
 async def name_responders(team_id: UUID, incidents: Iterable[Incident]) -> dict[str, str]:
-    """Return the names of the members who acknowledged these incidents. The dictionary's keys are emails.
+    """Return a dictionary with the email and name of each member who acknowledged one of these incidents.
 
     Resolved incidents are ignored. A program, or a person who is no longer a member, keeps the name stored
     with the acknowledgement.
