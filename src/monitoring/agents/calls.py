@@ -13,7 +13,7 @@ import httpx2
 from monitoring.agents.input_schemas import argument_parameters
 from monitoring.contract.document import Json, Operation
 
-# Testing a notification channel takes up to ten seconds, and examining a channel takes longer.
+# A test of a notification channel takes up to ten seconds, and `examine_notification_channel` takes longer.
 TIMEOUT_SECONDS = 60.0
 
 # A token is renewed this long before it expires, so that it does not expire in transit.
@@ -111,7 +111,7 @@ Arranged = tuple[str, dict[str, Json], dict[str, Json]]
 
 
 def _arrange(operation: Operation, arguments: Mapping[str, Json]) -> Arranged:
-    """Return a request's path, query and body with the arguments. A query argument that is null is omitted.
+    """Return the path, query and body that the arguments make. A query argument that is null is omitted.
 
     Undocumented arguments are sent too, because the service responds with an error message about them.
     """

@@ -1,7 +1,7 @@
 """Small JSON schemas for tools' arguments, derived from the API document but less strict.
 
 The service validates arguments and explains errors. Therefore, a schema only contains what helps a model to
-succeed at once: names, types, choices, number bounds, and the first sentence of each description.
+succeed on its first call: names, types, choices, number bounds, and the first sentence of each description.
 """
 
 from __future__ import annotations

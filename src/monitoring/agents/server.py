@@ -1,7 +1,7 @@
 """The Model Context Protocol server, over standard input and output or HTTP.
 
-https://modelcontextprotocol.io. It is stateless: over HTTP, each request is served with its own token,
-without a session.
+See https://modelcontextprotocol.io. The server is stateless: over HTTP, each request is served with its own
+token, without a session.
 """
 
 from __future__ import annotations

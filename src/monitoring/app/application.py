@@ -45,7 +45,7 @@ from monitoring.contract.problems import Problem
 from monitoring.settings import Settings
 from monitoring.web.telemetry import RequestTelemetry
 
-NAME = "app"  # shown in metrics and the access log, where API requests show their operation
+NAME = "app"  # used in metrics and the access log, in place of the operation name of API requests
 
 # The modules that define routes, in the order in which paths are matched. Fixed paths come before paths with
 # an id.

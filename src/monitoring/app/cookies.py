@@ -1,4 +1,4 @@
-"""Reads and sets the app's cookies, such as the token, the device cookie, the notice and the list density.
+"""Reads and sets the app's cookies, such as the browser's token, the device cookie and the notice.
 
 Signing in replaces the browser's random token with a session's token. The device cookie (OWASP) identifies a
 browser in which a user has signed in before. The device cookie grants no access, and only decides which rate

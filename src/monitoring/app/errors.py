@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 class ErrorPages(ErrorMiddleware):
     """Responds to every exception with an error page, without a traceback.
 
-    An exception that occurs after the response has begun is raised again. If a backend fails during a
-    download, the response ends early, and the browser notices that it is incomplete. For signed-in users, the
-    error page has the navigation and a link back to the previous page.
+    An exception that occurs after the response has begun is raised again, unless a backend failed. If a
+    backend fails during a download, the response ends early, and the browser notices that it is incomplete.
+    For signed-in users, the error page has the navigation and a link back to the previous page.
     """
 
     def __init__(self, app: ASGIApp, catalogue: Catalogue) -> None:

@@ -27,7 +27,7 @@ FIXABLE_STATUSES = frozenset({400, 403, 409, 412, 422})
 
 
 class InvalidForm(Exception):  # noqa: N818 - the form is shown again
-    """A form is invalid by rules that are not in the API document. `errors` has the messages by field."""
+    """A form breaks rules that are not in the API document. `errors` has the messages by field."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class CreateForm(ABC, Generic[Typed]):
     path: ClassVar[str]
     new_template: ClassVar[str]
     fixable: ClassVar[Collection[int]] = FIXABLE_STATUSES
-    spent: ClassVar[str] = ""  # key in `REFUSALS`, for a changed form whose id is already used
+    spent: ClassVar[str] = ""  # the `REFUSALS` key of the error for a changed form with a used id
 
     @abstractmethod
     async def blank(self, visit: Visit) -> Typed:
@@ -93,7 +93,7 @@ class CreateForm(ABC, Generic[Typed]):
 
     @abstractmethod
     async def make(self, visit: Visit, typed: Typed, form_id: UUID) -> Response:
-        """Create a row, only once for each `form_id`. Return the response. Raises Problem or InvalidForm."""
+        """Create only one row for each `form_id`, and return the response. Raises Problem or InvalidForm."""
 
     @abstractmethod
     async def context(self, visit: Visit, typed: Typed) -> Mapping[str, Any]:

@@ -1,8 +1,9 @@
 """Responds to an invalid form with a redirect to the page that shows its errors (post, redirect, get).
 
-A browser's Back button can reload a page, but not the response to a POST. If scripts are off, the browser
-shows an error of its own instead (ERR_CACHE_MISS). For signed-in users, the page with the errors is stored in
-the database. Anonymous visitors must not fill the database, so their page is stored in an encrypted cookie.
+A browser's Back button can reload a page, but not the response to a POST. Unless a script has replaced the
+URL, the browser shows its own error (ERR_CACHE_MISS). For signed-in users, the page with the form's errors is
+stored in the database. Anonymous visitors must not fill the database, so their page is stored in an encrypted
+cookie.
 """
 
 from __future__ import annotations

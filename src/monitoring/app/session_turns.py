@@ -16,7 +16,7 @@ from monitoring.metrics import RATE_LIMIT_HITS
 # blocks the process for milliseconds.
 AT_ONCE = 4
 
-# The most open live pages of one session. Hidden pages are not counted, and nobody has more visible windows.
+# The most open live pages of one session. Hidden pages are not counted. Nobody has this many visible windows.
 FOLLOWED_AT_ONCE = 20
 
 

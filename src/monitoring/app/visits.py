@@ -274,7 +274,7 @@ class Visit:
         # The notice is deleted once it is shown, so a live page's script in another tab must not read it.
         notice = None if self.is_followed else cookies.read_notice(self.request, self.settings, self.path)
         given = {
-            # A live page's updates are shared between users. The script inserts the user's own token.
+            # Users share a live page's updates, so these contain no token. The script inserts the user's own.
             "csrf_token": "" if self.is_followed else cookies.csrf_token_of(self._token),
             "notice": NOTICES.get(notice) if notice else None,
             "is_alert": notice in ALERTS,

@@ -27,7 +27,7 @@ def find_changes(
 ) -> list[Change]:
     """Return the first `MAX_CHANGES` differences between two configurations, in which secrets are masked.
 
-    `renewed` names the secret fields that were changed. Their masks are equal, so comparing finds no change.
+    `renewed` names the changed secret fields. A comparison cannot find them, because all masks are equal.
     """
     old, new = flatten(before), flatten(after)
     changed = [name for name in old | new if name in renewed or old.get(name) != new.get(name)]

@@ -88,7 +88,10 @@ def _spellings_of(key: str) -> list[str]:
 
 
 def _store_body(reply: Reply) -> str:
-    """Return a response's body as it is stored. A `no-store` response has a secret, so it is encrypted."""
+    """Return a response's body as it is stored.
+
+    The body of a `no-store` response is encrypted, because it contains a secret.
+    """
     body = reply.payload().decode()
     return encrypt(body) if reply.headers.items() >= NO_STORE.items() else body
 

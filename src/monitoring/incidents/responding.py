@@ -98,6 +98,9 @@ async def write_note(team_id: UUID, incident_id: UUID, actor: Actor, text: str) 
 async def list_notes(
     team_id: UUID, incident_id: UUID, limit: int, after_id: UUID | None
 ) -> Page[IncidentNote]:
-    """Return up to `limit` notes of an incident, newest first, starting after `after_id`. Raises Problem."""
+    """Return up to `limit` notes of an incident, newest first, starting after `after_id`.
+
+    Raises Problem for an unknown incident.
+    """
     incident = await get_incident(team_id, incident_id)
     return await read_page(IncidentNote.filter(incident_id=incident.id), limit, after_id)

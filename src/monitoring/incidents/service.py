@@ -146,7 +146,10 @@ async def resolve_incidents(endings: Sequence[Ending]) -> list[UUID]:
 async def resolve_incident(
     monitor: MonitorSubject, *, resolved_at: datetime, resolution: Resolution
 ) -> list[UUID]:
-    """Resolve a monitor's open incident, if it has one, and return the same as `resolve_incidents`."""
+    """Resolve a monitor's open incident, if it has one.
+
+    Returns the ids of the deliveries, as `resolve_incidents` does.
+    """
     ending = Ending(monitor=monitor, resolved_at=resolved_at, resolution=resolution)
     return await resolve_incidents([ending])
 

@@ -87,7 +87,7 @@ def is_outdated(stored_hash: str) -> bool:
 
 
 def _compare(password: str, stored_hash: str | None) -> bool:
-    nobodys = _nobodys_hash()  # always called, because its first call is as slow as `verify`
+    nobodys = _nobodys_hash()  # always called, so that its slow first call reveals nothing
     try:
         return _hasher.verify(stored_hash or nobodys, _as_bytes(password)) and stored_hash is not None
     except VerifyMismatchError:

@@ -23,8 +23,9 @@ _EMAIL = re.compile(r"[^@]+@[^@]+")
 def read_email(text: str) -> str:
     """Return an email in normal form. Raises `Refused("email_invalid")` if it is not valid.
 
-    Case is ignored, although RFC 5321 §2.4 allows emails that differ only in case. Invisible characters
-    (spaces, controls, zero-width characters) and characters that PostgreSQL cannot store are refused.
+    Case is ignored, although RFC 5321 §2.4 allows different mailboxes whose addresses differ only in case.
+    Invisible characters (spaces, controls, zero-width characters) and characters that PostgreSQL cannot store
+    are refused.
     """
     if len(text) > 4 * MAX_EMAIL_CHARACTERS:  # normalising a long text would take quadratic time
         raise Refused("email_invalid")

@@ -42,7 +42,8 @@ async def begin_session(user: User, browser: str, *, address: str | None = None)
     token, now = secrets.token_urlsafe(TOKEN_RANDOM_BYTES), datetime.now(UTC)
     lifetime = timedelta(hours=current_backends().settings.session_hours)
     async with transaction():
-        # A password change takes the same lock and then ends all sessions, so it also ends this session.
+        # A password change takes the same lock and then ends all sessions, so a later change also ends this
+        # session.
         current = await User.select_for_update(no_key=True).get_or_none(id=user.id)
         if current is None or current.password_hash != user.password_hash:
             raise Refused("wrong_password")

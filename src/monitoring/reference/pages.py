@@ -1,4 +1,4 @@
-"""Renders the entrance page, the API reference at /docs, and the guides, each as a self-contained page."""
+"""Renders the landing page, the API reference at /docs, and the guides, each as a self-contained page."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def describe_schema(document: Document, schema: Node, seen: frozenset[str] = fro
 def _merge(document: Document, schema: Node) -> Node:
     """Return a schema merged with the schemas in its `$ref`, `allOf` and nullable `anyOf`.
 
-    If keywords conflict, the schema's own take precedence.
+    If keywords conflict, the schema's own keywords take precedence.
     """
     schema = document.follow(schema)
     inner: dict[str, Json] = {}

@@ -34,7 +34,8 @@ async def make_incident(team_id: UUID, monitor_id: UUID, *, by: Actor) -> tuple[
 
     Returns the incident, and the ids of its deliveries, which the caller passes to `nudge` after the commit.
     The next check follows after five seconds, and resolves the incident if the monitor is healthy. Raises
-    Problem for a live team, an unknown monitor, or a monitor that cannot have an incident now.
+    Problem for a live team, an unknown monitor, or a monitor that cannot have a new incident now, for example
+    because it is already down.
     """
     async with transaction():
         await demand_sandbox(team_id)

@@ -30,7 +30,7 @@ SEGMENTS_A_PAGE = 100
 async def show_segments(visit: Visit) -> Response:
     """List a page of the translation's segments, beginning at the index in the query's `from`.
 
-    With `?show=refused`, only segments are listed for which the engine's translation was rejected.
+    With `?show=refused`, list only the segments for which the engine's translation was rejected.
     """
     article = await find_article_of(visit)
     translation = find_translation_of(article, visit)
@@ -130,7 +130,7 @@ def _render_form(  # noqa: PLR0913, PLR0917 - what the form shows
 async def _find_place(visit: Visit, article: Article, translation: Translation) -> _Place:
     """Return the segment that the path names, with its position. Raises `Problem("not_found")`.
 
-    With `?show=refused`, only this segment and the refused ones are counted.
+    With `?show=refused`, only this segment and those whose translation was rejected are counted.
     """
     segments = await list_segments(article, translation.locale)
     here = next((each for each in segments if each.hash == visit.path_params["segment_id"]), None)

@@ -13,9 +13,9 @@ from monitoring.articles.translation.front_matter import front_matter_length
 from monitoring.articles.translation.markdown_parsers import fill_tables, make_parser
 from monitoring.articles.translation.markdown_spans import MAX_DELIMITERS_IN_PARAGRAPH, has_modest_tables
 
-# About the most characters of URLs in the HTML of one text. Markdown can refer to a link definition with only
-# three characters, and each reference copies the URL into the HTML. Many references to a long URL could
-# therefore exhaust the memory.
+# The approximate limit on the total length of the URLs in the HTML of one text. In Markdown, three characters
+# are enough to refer to a link definition, and each reference copies the URL into the HTML. Many references
+# to a long URL could therefore exhaust the memory.
 MAX_ADDRESS_CHARACTERS_IN_TEXT = 1_000_000
 
 

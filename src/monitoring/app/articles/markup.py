@@ -62,7 +62,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(source: str) -> Iterator[Block]:
-    """Yield the sanitised blocks of HTML, which may be malformed. The time is linear in its length.
+    """Yield the sanitised blocks of `source`, which may be malformed HTML. The time is linear in its length.
 
     A caller that needs only the first blocks can stop early, and the rest is not processed.
     """
@@ -113,8 +113,8 @@ class _Arranger:
     def _is_hidden_until_end(self, token: Token, position: int) -> bool:
         """Return whether to drop the element that begins with this start tag, including its content.
 
-        Returns False if no end tag follows `position`. Otherwise, an element that is never closed would hide
-        the rest of the source.
+        Returns False if no end tag follows `position`, because an element that is never closed would hide the
+        rest of the source.
         """
         if token.name not in HIDDEN or token.raw.endswith("/>"):
             return False

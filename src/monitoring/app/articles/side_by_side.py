@@ -19,9 +19,9 @@ from monitoring.app.formatting import capitalize
 from monitoring.articles.translation.article import Path, Texts, texts_for_readers
 from monitoring.articles.translation.content_formats import TextFormat
 
-# The most characters of a text that are shown. Even long articles are shorter than these limits, and a text
-# within its limit takes less than a second to lay out. Markdown takes ten times as long as HTML of the same
-# length.
+# The most characters that are shown of a text, by its format. Even long articles are shorter than these
+# limits, and a text within its limit takes less than a second to lay out. Markdown takes ten times as long as
+# HTML of the same length.
 MAX_CHARACTERS = {
     TextFormat.PLAIN: 10_000,
     TextFormat.HTML: 200_000,

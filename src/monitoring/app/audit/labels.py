@@ -96,7 +96,7 @@ def name_field(name: str) -> str:
 
 
 def describe_action(action: str, subject: str = "") -> str:
-    """Return the words to show for an action between its actor and subject, such as "changed the role of".
+    """Return the words to show between an action's actor and subject, such as "changed the role of".
 
     Without a subject, a final "of" is dropped. An unknown action, which a different release recorded, is
     returned unchanged.

@@ -23,7 +23,7 @@ from monitoring.members.service import list_members
 PATH = "/settings/audit-log"
 ENTRIES_A_PAGE = 50
 
-# The most entries in a downloaded file. A file with so many entries is a few megabytes long.
+# The most entries in a downloaded file. A file with this many entries takes up a few megabytes.
 ENTRIES_A_FILE = 10_000
 ENTRIES_AT_ONCE = 500
 _FILE_HEAD = ("happened_at", "actor", "address", "action", "in words", "subject", "subject_id", "changes")
@@ -54,7 +54,7 @@ async def download_audit_log(visit: Visit) -> Response:
 
 
 async def _write_entries(visit: Visit, wanted: EntryFilter) -> AsyncIterator[bytes]:
-    yield write_rows([_FILE_HEAD]).encode("utf-8-sig")  # with a byte order mark, by which Excel detects UTF-8
+    yield write_rows([_FILE_HEAD]).encode("utf-8-sig")  # the byte order mark lets Excel detect UTF-8
     after_id = None
     for _ in range(ENTRIES_A_FILE // ENTRIES_AT_ONCE):
         async with visit.take_turn():

@@ -43,7 +43,7 @@ async def show_deliveries(visit: Visit) -> Response:
 
 
 class Subject(NamedTuple):
-    """A monitor that a message was about. `path` is the page of its incident, or else of the monitor."""
+    """A monitor that a message was about. `path` leads to the monitor's incident, or else to the monitor."""
 
     name: str
     path: str

@@ -56,7 +56,7 @@ async def unsubscribe(visit: Visit) -> Response:
         if is_new:
             await _record(visit, channel, Action.CHANNEL_UNSUBSCRIBED)
     await nudge(told)
-    # RFC 8058 §3.1 advises against redirects.
+    # The page is returned without a redirect, because RFC 8058 §3.1 advises against redirects.
     return await _render(visit, "channels/unsubscribe.html", await _find(UNSUBSCRIBE, token), token)
 
 

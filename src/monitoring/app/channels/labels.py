@@ -95,7 +95,7 @@ SHORT_EVENTS = {
 }
 """Shorter labels of events, for the list of channels, where each channel names several events."""
 
-# Messages that a channel gets although users cannot select them as events.
+# Labels of messages that channels get, but that users cannot select as events.
 _OTHERS = {
     TEST: "A test",
     CONFIRMATION: "The link that confirms the address",

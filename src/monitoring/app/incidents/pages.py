@@ -58,7 +58,7 @@ SHOWN = timedelta(hours=24)
 # If only hourly data is stored, the chart begins this long before the incident, and shows up to a day.
 HOURS_BEFORE = timedelta(hours=6)
 
-# Only the newest notes are shown. An incident may have 500 notes, which would make its page a megabyte long.
+# Only this many of the newest notes are shown. An incident may have 500 notes, which would take a megabyte.
 NOTES_SHOWN = 100
 
 

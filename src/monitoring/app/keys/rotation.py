@@ -47,7 +47,7 @@ async def show_rotation(visit: Visit) -> Response:
 
 
 async def name_creators(visit: Visit, keys: Iterable[ApiKey]) -> dict[str, str]:
-    """Return the names of the members who created these keys, by email."""
+    """Return a dictionary with the email and name of each member who created one of these API keys."""
     return await name_members(visit.team.id, {key.created_by for key in keys if key.created_by})
 
 
@@ -106,7 +106,7 @@ def judge_traffic(key: ApiKey, now: datetime) -> Traffic:
 
 
 def name_successor(old_name: str) -> str:
-    """Return a name for a key's replacement: the old name with a suffix, cut to the allowed length."""
+    """Return a name for a key's replacement: the old name, shortened if necessary, with a suffix."""
     return old_name[: MAX_NAME_CHARACTERS - len(_SUFFIX)] + _SUFFIX
 
 

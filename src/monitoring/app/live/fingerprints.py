@@ -23,8 +23,8 @@ EVERYWHERE = UUID(int=0)
 class Source(Enum):
     """A group of rows that pages show, selected by an id. Each value is a list of SQL columns for one id.
 
-    `{ms:x}` is replaced with SQL for the time `x` in milliseconds. In SQL, text concatenated with null, such
-    as the sum of no rows, is null.
+    `{ms:x}` is replaced with SQL for the time `x` in milliseconds. In SQL, the sum of no rows is null, and
+    text concatenated with null is null. `coalesce` is used where a null sum would hide the other values.
     """
 
     # A team's monitors, their states, deletions and mutes, and its incidents.
@@ -69,7 +69,7 @@ class Source(Enum):
             FROM notification_channels WHERE team_id = given.id)
     """
 
-    # A channel's newest deliveries. A page of older deliveries is updated when it reconnects
+    # A channel's newest deliveries. A page of older deliveries is updated only when it reconnects
     # (`FOLLOWED_SECONDS`).
     CHANNEL = """
         (SELECT count(*) || ' ' || sum({ms:created_at}) || ' ' || sum(attempts) || ' ' || count(delivered_at)

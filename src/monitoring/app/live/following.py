@@ -30,8 +30,8 @@ SendLine: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
-# After this time the response ends and the script reconnects. Reconnecting updates values that change with
-# time alone, such as uptime, and updates when the session was last seen.
+# After this time, the response ends, and the script reconnects. Reconnecting updates values that change with
+# time alone, such as uptime, and the time when the session was last seen.
 FOLLOWED_SECONDS = 300.0
 
 # A proxy that buffers a response until it is complete would delay updates for minutes. This header turns

@@ -1,4 +1,4 @@
-"""Describes common recurrence rules (RFC 5545 §3.3.10) for maintenance in words. Has no side effects."""
+"""Describes in words the common recurrence rules (RFC 5545 §3.3.10) of maintenance. Has no side effects."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ async def invite_member(visit: Visit) -> Response:
 async def _may_be_mailed(visit: Visit, email: str) -> bool:
     """Count an invitation against the rate limits for email, and return whether it may be emailed.
 
-    Returns False if no email is configured, or if a rate limit is reached.
+    Returns False if no sender address is configured, or if a rate limit is reached.
     """
     if visit.settings.email_from is None:
         return False

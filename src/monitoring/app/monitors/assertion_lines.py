@@ -12,7 +12,7 @@ import orjson
 
 from monitoring.contract.document import Json, published_document
 
-# For some sources: the assertion's field that is written between the source and the comparison.
+# Some sources have a further field, which is written between the source and the comparison.
 _SUBJECTS = {"json": "path", "header": "name"}
 
 _JSON_SCALAR = re.compile(r"true|false|-?[0-9]+(\.[0-9]+)?|\".*\"", re.DOTALL)

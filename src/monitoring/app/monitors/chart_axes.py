@@ -18,10 +18,10 @@ _BETWEEN_TICKS = tuple(minutes * _MINUTE for minutes in (1, 2, 5, 15, 30, 60, 12
 
 
 class Axis(NamedTuple):
-    """A chart's time axis. `unit` is what one of its time windows is called, such as "hour".
+    """A chart's time axis. `unit` is the name for one of its time windows, such as "hour".
 
-    Labels are placed at multiples of `between_ticks` in the user's local time. The formats are those of the
-    times in labels and in descriptions of points.
+    Labels are placed at multiples of `between_ticks` in the user's local time. `tick_format` formats the
+    times in labels, and `point_format` formats the times in descriptions of points.
     """
 
     unit: str

@@ -16,7 +16,7 @@ from monitoring.monitors.health import Outcome, State
 
 MAX_BARS = 40
 
-_BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28  # monitors.css sets strokes to this width
+_BAR_STEP, _BAR_WIDTH, _BAR_HEIGHT = 5, 4, 28  # monitors.css has the same stroke width as `_BAR_WIDTH`
 _LOWEST_BAR = 3
 # The height of the bar for the slowest response. Only a failed check's bar has the full height, so failed
 # checks stand out even without colours.
@@ -51,7 +51,7 @@ class Bars:
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """One SVG path for all bars of each look. Rectangles would make up more than half of a page's bytes.
+        """One SVG path for all bars of each look. Separate rectangles would be over half of a page's bytes.
 
         The base line is at 0 and y grows upwards, which makes paths shorter. The style sheet flips the chart.
         """

@@ -50,7 +50,7 @@ from monitoring.notifications.muting import find_mute
 CHECKS_SHOWN = 20
 PINGS_SHOWN = 20
 INCIDENTS_SHOWN = 10
-DAYS_SHOWN = 90  # including today; the range of 90 times 24 hours overlaps 91 UTC days
+DAYS_SHOWN = 90  # includes today, so the oldest of the 91 UTC days in the 90-day range is left out
 
 UPTIME_RANGES = {
     "24 hours": timedelta(hours=24),

@@ -52,7 +52,7 @@ MANY_LINES = {
     *("request_headers", "request_body", "assertions", "certificate_authority", "client_certificate"),
     *("tcp.send", "dns.expected", "contract.document", "contract.parameters"),
 }
-# Fields with parsers of their own: lists whose entries may contain spaces and commas, and JSON.
+# Fields with parsers of their own: a JSON document, and lists whose entries may contain spaces and commas.
 _OWN_KINDS = {"assertions": "assertions", "dns.expected": "lines", "contract.document": "document"}
 _TRIMMED = {"name", "url", "contract.document_url", "contract.operation_id"}
 
@@ -122,7 +122,7 @@ def complete_form(form: Mapping[str, str]) -> Mapping[str, str]:
     The interval is the choice from the list, or the typed interval if the choice is "other". A URL without a
     scheme gets one if it begins with text that looks like a host. Raises Problem for an unknown type.
     """
-    monitor_type = form.get("type", "http")  # the previous release's form has no type
+    monitor_type = form.get("type", "http")  # forms of the previous release have no type
     if monitor_type not in TYPE_FORMS:
         raise Problem("malformed_request")
     url = _complete_url(form.get("url", ""), TYPE_FORMS[monitor_type].scheme)
@@ -345,7 +345,7 @@ _WRITERS: Mapping[str, Callable[[Json], str]] = {
 
 
 def _as_sent(name: str, text: str) -> str:
-    """Return a field's text as a browser keeps it. A one-line field has no line ends."""
+    """Return a field's text with LF as every line end, or without line ends if the field is a single line."""
     return _LINE_END.sub("\n" if name in MANY_LINES else "", text)
 
 

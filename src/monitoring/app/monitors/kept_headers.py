@@ -39,8 +39,8 @@ class ShownHeaders(NamedTuple):
 def put_together(form: Form) -> dict[str, str]:
     """Return the form with all request headers merged into the lines of one field.
 
-    A typed line replaces a credential of the same name. A credential with a new value is kept, even if the
-    checkbox that removes it is ticked.
+    A typed line replaces a credential of the same name. A credential with a new value is not removed, even if
+    the checkbox that removes it is ticked.
     """
     lines = list(filter(None, form.get(FIELD, "").split("\n")))
     typed = {_name_of(line).lower() for line in lines}

@@ -54,8 +54,8 @@ TAGS_SHOWN = 12
 BARS_RANGE = timedelta(days=3)
 UPTIME_RANGE = timedelta(hours=24)
 
-# The statuses whose counts are always shown. The count of another status is shown only if a monitor has the
-# status, or the filter names it.
+# The statuses whose counts are always shown. The count of any other status is shown only if a monitor has
+# that status, or if the filter names it.
 TILES = ("down", "degraded", "up", "maintenance", "paused")
 STATUS_ORDER = (*TILES, *(each for each in STATUSES if each not in TILES))
 

@@ -29,9 +29,9 @@ _MS_A_SECOND = 1000
 class Line(NamedTuple):
     """A series with a value for each window.
 
-    A window without responses is a gap in the path. A window between two gaps is a dot. Coordinates run from
-    0 to `SIDE`, left to right and top to bottom, and the page scales the chart. Each point is in the middle
-    of its window.
+    A window without responses is a gap in the path. A window between two gaps is drawn as a dot.
+    Coordinates run from 0 to `SIDE`, left to right and top to bottom, and the page scales the chart. Each
+    point is in the middle of its window.
     """
 
     look: str

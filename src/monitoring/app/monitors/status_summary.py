@@ -15,8 +15,8 @@ from monitoring.monitors.models import Monitor
 from monitoring.monitors.queries import MonitorFilter, find_among
 from monitoring.monitors.service import name_monitors
 
-# The text names at most this many open incidents, and as many degraded monitors. Users of a screen reader
-# forget the beginning of a long list.
+# The text names at most this many open incidents, and at most this many degraded monitors, because users of a
+# screen reader forget the beginning of a long list.
 NAMED = 5
 
 
@@ -63,7 +63,7 @@ async def narrow_summary(team_id: UUID, summary: StatusSummary, wanted: MonitorF
 
 
 async def name_responders(team_id: UUID, incidents: Iterable[Incident]) -> dict[str, str]:
-    """Return the names of the members who acknowledged these incidents, by email.
+    """Return a dictionary with the email and name of each member who acknowledged one of these incidents.
 
     Resolved incidents are ignored. A program, or a person who is no longer a member, keeps the name stored
     with the acknowledgement.

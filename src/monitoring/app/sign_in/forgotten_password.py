@@ -68,7 +68,7 @@ async def set_new_password(visit: Visit) -> Response:
     form = await visit.read_form()
     token = form.get("token", "")
     link, password = await _find(token), form.get("password", "")
-    # Each attempt costs CPU time, whether or not it uses up the link.
+    # Every attempt is counted, because it costs CPU time even if it does not use up the link.
     await count_under(
         visit.request,
         (visit.settings.rate_limit_sign_in_address, client_network(visit.request)),

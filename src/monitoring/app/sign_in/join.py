@@ -59,7 +59,7 @@ async def join(visit: Visit) -> Response:
         return visit.render("sign_in/code.html", 400, error=REFUSALS["invitation_unknown"])
     name, errors = form.get("name", ""), {}
     if "password" in form:
-        # Each attempt costs CPU time, whether or not it uses up the code.
+        # Every attempt is counted, because it costs CPU time even if it does not use up the code.
         await count_under(
             visit.request,
             (visit.settings.rate_limit_sign_in_address, client_network(visit.request)),
