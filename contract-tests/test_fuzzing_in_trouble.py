@@ -26,7 +26,7 @@ def test_beyond_the_limits_every_answer_says_when_to_come_back(tmp_path: Path) -
     with fuzzed_service(tmp_path) as generous:
         credentials = credentials_of(generous, guesser)
     limits = ("rate_limit_api", "rate_limit_token", "rate_limit_pings", "rate_limit_webhook_failures")
-    low = dict.fromkeys(limits, "3/1")
+    low = dict.fromkeys(limits, "3/5")
     with fuzzed_service(tmp_path, article_teams=generous.settings.article_teams, **low) as service:
         fuzz(service, guesser, credentials, config=CONFIG, trouble="low limits")
 
