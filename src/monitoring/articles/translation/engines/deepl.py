@@ -17,7 +17,7 @@ from typing import Any
 import httpx2
 
 from monitoring.articles.translation.engines.batches import BatchRefused, ask_in_batches
-from monitoring.articles.translation.engines.http_errors import judge_status
+from monitoring.articles.translation.engines.http_errors import judge_status, unreadable_answer
 from monitoring.articles.translation.engines.json_exchange import exchange_json
 from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.protocol import (
@@ -197,9 +197,9 @@ class DeepL:
         try:
             texts = [translation["text"] for translation in answer["translations"]]
         except (KeyError, TypeError) as error:
-            raise _unreadable_answer() from error
+            raise unreadable_answer("DeepL") from error
         if not all(isinstance(text, str) for text in texts):
-            raise _unreadable_answer()
+            raise unreadable_answer("DeepL")
         return texts
 
     def _ask_languages(self) -> dict[str, TargetLanguage]:
@@ -220,7 +220,7 @@ class DeepL:
                 if language["usable_as_target"] and language["lang"] != "pt"  # `pt` may be either variant
             }
         except (KeyError, TypeError) as error:
-            raise _unreadable_answer() from error
+            raise unreadable_answer("DeepL") from error
 
     def _exchange(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 (it is JSON)
         """Send a request once and return its JSON. Raises `BatchRefused` or an engine error on failure."""
@@ -277,7 +277,7 @@ class TermGlossary:
                 refusal,
             )
         except (KeyError, TypeError) as error:
-            raise _unreadable_answer() from error
+            raise unreadable_answer("DeepL") from error
         return None
 
     def _find(self) -> str | None:
@@ -325,7 +325,3 @@ def _address_for(api_key: str) -> str:
 
 def _language_of(code: str) -> str:
     return code.lower().partition("-")[0]
-
-
-def _unreadable_answer() -> TransientEngineError:
-    return TransientEngineError("DeepL returned a response in an unexpected format")

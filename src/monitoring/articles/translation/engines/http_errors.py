@@ -42,3 +42,8 @@ def judge_status(
 def no_answer(engine: str, error: BaseException) -> TransientEngineError:
     """Return the error for a request without a response. The message names only the type of `error`."""
     return TransientEngineError(f"{engine} did not respond ({type(error).__name__})")
+
+
+def unreadable_answer(engine: str) -> TransientEngineError:
+    """Return the error for a response that does not have the documented format."""
+    return TransientEngineError(f"{engine} returned a response in an unexpected format")

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from monitoring.articles.translation.engines.batches import BatchRefused, ask_in_batches
-from monitoring.articles.translation.engines.http_errors import judge_status
+from monitoring.articles.translation.engines.http_errors import judge_status, unreadable_answer
 from monitoring.articles.translation.engines.json_exchange import exchange_json
 from monitoring.articles.translation.engines.locales import closest_code
 from monitoring.articles.translation.engines.protocol import (
@@ -97,7 +97,7 @@ class LibreTranslate:
         )
         texts = answer.get("translatedText") if isinstance(answer, dict) else None
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise _unreadable_answer()
+            raise unreadable_answer("LibreTranslate")
         return [_EMPTY_ELEMENT.sub(r"<\1/>", text) for text in texts]
 
     def _ask_targets(self, timeout_seconds: float) -> None:
@@ -106,7 +106,7 @@ class LibreTranslate:
             targets = {language["code"]: language["targets"] for language in answer}
             self._targets = [target for target in targets.get("en", ()) if target != "en"]
         except (KeyError, TypeError) as error:
-            raise _unreadable_answer() from error
+            raise unreadable_answer("LibreTranslate") from error
 
     def _exchange(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 (it is JSON)
         response, answer = exchange_json(
@@ -120,7 +120,3 @@ class LibreTranslate:
         raise judge_status(
             "LibreTranslate", response.status_code, response.headers, message=message, secret=self._api_key
         )
-
-
-def _unreadable_answer() -> TransientEngineError:
-    return TransientEngineError("LibreTranslate returned a response in an unexpected format")
