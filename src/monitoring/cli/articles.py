@@ -28,6 +28,10 @@ from monitoring.settings.value_types import normalise_locale
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
 
+ArticleId = Annotated[UUID, typer.Argument(help="The article_id in the webhook's response.")]
+OnlyArticle = Annotated[UUID | None, typer.Argument(help="Only this article. By default, all articles.")]
+OnlyLocale = Annotated[str | None, typer.Option(help="Only this locale.")]
+
 _MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
 
 
@@ -47,7 +51,7 @@ def list_articles(
 
 @app.command("show")
 def show_article(
-    article_id: Annotated[UUID, typer.Argument(help="The article_id in the webhook's response.")],
+    article_id: ArticleId,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -67,7 +71,7 @@ def show_article(
 
 @app.command("unpublish")
 def unpublish_article(
-    article_id: Annotated[UUID, typer.Argument(help="The article_id in the webhook's response.")],
+    article_id: ArticleId,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -77,7 +81,7 @@ def unpublish_article(
 
 @app.command("delete")
 def delete_article(
-    article_id: Annotated[UUID, typer.Argument(help="The article_id in the webhook's response.")],
+    article_id: ArticleId,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -87,10 +91,8 @@ def delete_article(
 
 @app.command("retry")
 def retry_failed(
-    article_id: Annotated[
-        UUID | None, typer.Argument(help="Only this article. By default, all articles.")
-    ] = None,
-    locale: Annotated[str | None, typer.Option(help="Only this locale.")] = None,
+    article_id: OnlyArticle = None,
+    locale: OnlyLocale = None,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -103,7 +105,7 @@ def retry_failed(
 @app.command("retranslate")
 def retranslate_articles(  # noqa: PLR0913 - one argument for each option
     article_id: Annotated[UUID | None, typer.Option("--article", help="Only this article.")] = None,
-    locale: Annotated[str | None, typer.Option(help="Only this locale.")] = None,
+    locale: OnlyLocale = None,
     engine: Annotated[
         str | None, typer.Option(help="Only translations made by this engine, such as deepl.")
     ] = None,
@@ -157,7 +159,7 @@ async def _estimate(chosen: TranslationFilter, *, forgets_memory: bool) -> list[
 
 @app.command("export-xliff")
 def export_xliff(
-    article_id: Annotated[UUID, typer.Argument(help="The article_id in the webhook's response.")],
+    article_id: ArticleId,
     locale: Annotated[str, typer.Argument(help="One of LOCALES.")],
 ) -> None:
     """Print an article's translation as XLIFF 2.1, for translation tools."""
@@ -237,9 +239,7 @@ def show_usage(
 
 @app.command("restore")
 def restore_files(
-    article_id: Annotated[
-        UUID | None, typer.Argument(help="Only this article. By default, all articles.")
-    ] = None,
+    article_id: OnlyArticle = None,
     *,
     as_json: AsJson = False,
 ) -> None:
